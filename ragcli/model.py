@@ -1,0 +1,298 @@
+"""The values that walk between rooms, and the protocols two rooms share. No behaviour, no imports of ours but errors.
+
+Paths are `str` relative to the root with `/`, undecodable bytes as surrogate escapes (PEP 383). Offsets count
+characters of the normalized text; lines are 1-based and inclusive. Times are nanoseconds since the epoch.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from ragcli.settings import Limits
+
+Scalar = str | int | float | bool
+Metadata = Mapping[str, Scalar]
+
+
+class DocumentFormat(str, Enum):
+    """What a document is read as; AUTO is decided file by file."""
+
+    AUTO = "AUTO"
+    TEXT = "TEXT"
+    MARKDOWN = "MARKDOWN"
+    HTML = "HTML"
+    XML = "XML"
+    JSON = "JSON"
+    JSONL = "JSONL"
+    YAML = "YAML"
+    TOML = "TOML"
+    CSV = "CSV"
+    NOTEBOOK = "NOTEBOOK"
+    PDF = "PDF"
+    DOCX = "DOCX"
+    XLSX = "XLSX"
+    PPTX = "PPTX"
+    EPUB = "EPUB"
+    SOURCE_CODE = "SOURCE_CODE"
+
+
+class SourceFile(NamedTuple):
+    """A regular file that the walk found, with the stat it had then."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+class SkipReason(str, Enum):
+    """Why the walk or the format check left a path out."""
+
+    IGNORED = "ignored"
+    DEFAULT_SKIP = "default-skip"
+    SECRET = "secret"
+    LINK = "link"
+    SPECIAL = "special-file"
+    TOO_LARGE = "too-large"
+    UNREADABLE = "unreadable"
+    EXCLUDED = "excluded"
+    NOT_INCLUDED = "not-included"
+    UNSUPPORTED = "unsupported"
+    BINARY = "binary"
+    VANISHED = "vanished"
+
+
+class Skipped(NamedTuple):
+    """A path that was left out; a directory stands for all below it. `rule` names the rule where one did it."""
+
+    path: str
+    reason: SkipReason
+    rule: str = ""
+    is_dir: bool = False
+
+
+class Walk(NamedTuple):
+    """What a walk found: files by path, paths left out by path, directories that could not be read (kept as they were)."""
+
+    files: list[SourceFile]
+    skipped: list[Skipped]
+    unreadable: list[str]
+
+
+class Block(NamedTuple):
+    """A contiguous run of a document's text with one provenance (a section, page, sheet range, symbol ...).
+
+    The chunker merges neighbours whose `mergeable` is set and whose metadata are equal, and splits a block over the
+    chunk limits, at the last of `cuts` (offsets in the document's text, ascending) that fits, else at a blank line,
+    a line end, or between characters.
+    """
+
+    start: int
+    end: int
+    metadata: Metadata
+    mergeable: bool = True
+    cuts: tuple[int, ...] = ()
+
+
+class NormalizedDocument(NamedTuple):
+    """A document as text: line ends are LF, no NUL, no BOM, no lone surrogate; `blocks` tile `text` in order.
+
+    `metadata` holds document-level keys (parser, fallback, fallback_reason, title, encoding ...); `notes` are short
+    remarks for the report (a missing part, pages without text).
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    format: DocumentFormat
+    language: str = ""
+    metadata: Metadata = {}  # noqa: RUF012  (never mutated; a proxy would not cross a process)
+    notes: tuple[str, ...] = ()
+
+
+class Chunk(NamedTuple):
+    """What is searched and shown: a contiguous range of a document's text."""
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    metadata: Metadata
+
+
+class ExtractionContext(NamedTuple):
+    """What an extractor may know beside the bytes."""
+
+    uri: str
+    format: DocumentFormat
+    limits: "Limits"
+    source: str = ""
+    language_hint: str = ""
+
+
+class ContentExtractor(Protocol):
+    """Bytes to a NormalizedDocument. `id` and `version` are part of the fingerprint: change `version` when text or
+    blocks change. Raises DocumentProcessingError; anything else counts as EXTRACTION."""
+
+    id: str
+    version: str
+    formats: frozenset[DocumentFormat]
+
+    def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument: ...
+
+
+class Failure(NamedTuple):
+    """A document that could not be processed in the last run that tried."""
+
+    file: str
+    code: str
+    reason: str
+
+
+class IndexProgress(NamedTuple):
+    """Where an index run is; `total_files` grows to its final value when the walk is done."""
+
+    indexed_files: int
+    total_files: int
+    current_file: str
+
+
+ProgressCallback = Callable[[IndexProgress], None]
+
+
+class FileCounts(NamedTuple):
+    """Files of one index run, each counted once."""
+
+    new: int = 0
+    changed: int = 0
+    kept: int = 0
+    gone: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+class IndexReport(NamedTuple):
+    """What an index run did. `generation` is a digest of what is indexed."""
+
+    session: str
+    root: str
+    generation: str
+    files: FileCounts
+    chunks: int
+    seconds: float
+    failed: list[Failure]
+    skipped: list[Skipped]
+    notices: list[str]
+    committed: bool
+
+
+class StreamScore(NamedTuple):
+    """A result's place in one stream; rank starts at 1 as shown."""
+
+    rank: int
+    score: float
+
+
+class SearchResult(NamedTuple):
+    """One ranked chunk. `file` is relative to the root, '' for an added document, whose own metadata are `metadata`.
+
+    For files `metadata` holds symbol, qualified_symbol, kind, signature, heading, page, sheet, cells, slide, chapter,
+    pointer, parser, fallback, fallback_reason ... where they apply. `parts` is each signal's share of the score.
+    """
+
+    rank: int
+    id: str
+    file: str
+    start_line: int
+    end_line: int
+    score: float
+    streams: Mapping[str, StreamScore]
+    format: str
+    language: str
+    metadata: Metadata
+    content: str
+    stale: bool | None = None
+    parts: Mapping[str, float] = {}  # noqa: RUF012
+
+
+class SearchOutcome(NamedTuple):
+    """All that one search answers, from one generation."""
+
+    query: str
+    session: str
+    root: str
+    generation: str
+    results: list[SearchResult]
+    degraded: list[str]
+    notices: list[str]
+
+
+class ContextPrompt(NamedTuple):
+    """A prompt ready for an LLM, its estimated tokens, and the results it quotes (content as quoted)."""
+
+    query: str
+    prompt: str
+    tokens: int
+    evidence: list[SearchResult]
+
+
+class Document(NamedTuple):
+    """An added document."""
+
+    id: str
+    text: str
+    metadata: Metadata
+
+
+class DocumentInfo(NamedTuple):
+    """An added document in a listing; `preview` is its first 100 characters."""
+
+    id: str
+    preview: str
+    content_length: int
+    metadata: Metadata
+
+
+class FileInfo(NamedTuple):
+    """A file in a listing; status is indexed, failed or skipped."""
+
+    file: str
+    format: str
+    language: str
+    chunks: int
+    status: str
+    code: str = ""
+    reason: str = ""
+
+
+class StoredDocument(NamedTuple):
+    """What is stored of one file or added document. Each chunk is a SearchResult without rank and score."""
+
+    file: str
+    id: str
+    format: str
+    language: str
+    fingerprint: str
+    text: str
+    metadata: Metadata
+    chunks: list[SearchResult]
+
+
+class IndexStatus(NamedTuple):
+    """A session at a glance. Sizes in bytes; `last_indexed` in seconds since the epoch, 0 before the first run."""
+
+    session: str
+    root: str
+    files: int
+    chunks: int
+    documents: int
+    last_indexed: float
+    generation: str
+    bytes: int
+    text_bytes: int
+    without_text: int
+    failed: list[Failure]
+    skipped: Mapping[str, int]
+    formats: Mapping[str, int]
+    languages: Mapping[str, int]
