@@ -12,7 +12,7 @@
       DocumentProcessingError (a document's failure: data in a report, never the end of a run)
 """
 
-from enum import Enum
+from enum import StrEnum
 
 
 class RagError(Exception):
@@ -68,7 +68,7 @@ class StrictError(RagError):
     exit_code = 6
 
 
-class FailureCode(str, Enum):
+class FailureCode(StrEnum):
     """Why a document could not be processed."""
 
     UNSUPPORTED_FORMAT = "UNSUPPORTED_FORMAT"

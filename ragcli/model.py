@@ -5,7 +5,7 @@ characters of the normalized text; lines are 1-based and inclusive. Times are na
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar]
 
 
-class DocumentFormat(str, Enum):
+class DocumentFormat(StrEnum):
     """What a document is read as; AUTO is decided file by file."""
 
     AUTO = "AUTO"
@@ -47,7 +47,7 @@ class SourceFile(NamedTuple):
     inode: int
 
 
-class SkipReason(str, Enum):
+class SkipReason(StrEnum):
     """Why the walk or the format check left a path out."""
 
     IGNORED = "ignored"
@@ -74,7 +74,7 @@ class Skipped(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What a walk found: files by path, paths left out by path, directories that could not be read (kept as they were)."""
+    """What a walk found: files by path, paths left out, directories that could not be read (kept as they were)."""
 
     files: list[SourceFile]
     skipped: list[Skipped]
@@ -213,7 +213,7 @@ class SearchResult(NamedTuple):
     metadata: Metadata
     content: str
     stale: bool | None = None
-    parts: Mapping[str, float] = {}  # noqa: RUF012
+    parts: Mapping[str, float] = {}
 
 
 class SearchOutcome(NamedTuple):
