@@ -5,6 +5,7 @@
         SourceRejectedError (2)
       SessionNotFoundError (3)
       DocumentNotFoundError (3)
+      StoreError (2)
       LockedError (4)
       IndexCorruptError (5)
         IndexVersionError (5)
@@ -50,6 +51,10 @@ class LockedError(RagError):
     """Another process is writing the session and the wait is over."""
 
     exit_code = 4
+
+
+class StoreError(RagError):
+    """The data directory cannot be written (full, read-only, no permission); the previous generation stays."""
 
 
 class IndexCorruptError(RagError):

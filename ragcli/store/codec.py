@@ -1,0 +1,61 @@
+"""How small files are framed: kind, format version, checksum, msgpack. Nothing unchecked is ever unpacked.
+
+    8 bytes kind ("RAGMANIF", "RAGSTATS", ...) · u16 major · u16 minor · u32 crc32 of name + payload · payload
+
+The checksum covers the file's name too, so that a file copied over another is damage, not data.
+A reader takes any minor version of its own major one.
+"""
+
+import struct
+import zlib
+from typing import Any
+
+import msgpack
+
+from ragcli.errors import IndexCorruptError, IndexVersionError
+
+FORMAT_MAJOR = 1
+FORMAT_MINOR = 0
+REBUILD_HINT = "run: ragcli index --rebuild"
+
+_FRAME = struct.Struct("<8sHHI")
+
+
+def encode(kind: bytes, name: str, value: Any) -> bytes:
+    """Frame `value` (plain msgpack types) as the file `name`."""
+    payload: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogateescape")
+    return _FRAME.pack(kind, FORMAT_MAJOR, FORMAT_MINOR, _checksum(name, payload)) + payload
+
+
+def decode(kind: bytes, name: str, raw: bytes) -> Any:
+    """Undo `encode`; IndexCorruptError where a bit differs, IndexVersionError for another major version."""
+    if len(raw) < _FRAME.size:
+        raise IndexCorruptError(f"{name} is damaged: it is cut short", REBUILD_HINT)
+    found, major, _, checksum = _FRAME.unpack_from(raw)
+    if found != kind:
+        raise IndexCorruptError(f"{name} is damaged: it does not begin as it should", REBUILD_HINT)
+    payload = raw[_FRAME.size :]
+    if checksum != _checksum(name, payload):
+        raise IndexCorruptError(f"{name} is damaged: its checksum differs", REBUILD_HINT)
+    check_version(name, major)
+    return unpack(name, payload)
+
+
+def check_version(name: str, major: int) -> None:
+    """Refuse another major version, naming both."""
+    if major != FORMAT_MAJOR:
+        raise IndexVersionError(
+            f"{name} was written in index format {major}, this ragcli reads format {FORMAT_MAJOR}", REBUILD_HINT
+        )
+
+
+def unpack(name: str, payload: bytes) -> Any:
+    """Unpack bytes that passed their checksum; damage that kept the checksum is IndexCorruptError too."""
+    try:
+        return msgpack.unpackb(payload, raw=False, strict_map_key=False, unicode_errors="surrogateescape")
+    except (ValueError, msgpack.UnpackException) as error:
+        raise IndexCorruptError(f"{name} is damaged: {type(error).__name__}", REBUILD_HINT) from error
+
+
+def _checksum(name: str, payload: bytes) -> int:
+    return zlib.crc32(payload, zlib.crc32(name.encode("utf-8", "surrogateescape")))

@@ -1,0 +1,269 @@
+"""Where a session's files live: atomic writes, removal, listing, one writer's lock; on disk and in memory.
+
+A file appears whole or not at all: it is written beside its target, synced, renamed over it, and the directory is
+synced. Names are plain file names; nothing here knows what is in a file.
+"""
+
+import contextlib
+import errno
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from ragcli.errors import LockedError, StoreError
+
+DRAFT_PREFIX = ".draft-"
+LOCK_NAME = "lock"
+_O_BINARY = getattr(os, "O_BINARY", 0)
+
+
+class ByteSource(Protocol):
+    """An open file's bytes; reading past the end gives fewer bytes."""
+
+    size: int
+
+    def pread(self, offset: int, count: int) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class Draft(Protocol):
+    """A file being written; it has no name until `publish`."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def publish(self, name: str) -> None: ...
+
+    def discard(self) -> None: ...
+
+
+class Directory(Protocol):
+    """A flat set of named files."""
+
+    def list(self) -> list[str]: ...
+
+    def open(self, name: str) -> ByteSource: ...
+
+    def read(self, name: str) -> bytes: ...
+
+    def draft(self) -> Draft: ...
+
+    def remove(self, name: str) -> None: ...
+
+    def sizes(self) -> dict[str, int]: ...
+
+    def lock(self, wait: float) -> contextlib.AbstractContextManager[None]: ...
+
+
+def write_file(directory: Directory, name: str, data: bytes) -> None:
+    """Put `data` at `name`, whole or not at all."""
+    draft = directory.draft()
+    try:
+        draft.write(data)
+        draft.publish(name)
+    except BaseException:
+        draft.discard()
+        raise
+
+
+class FileSource:
+    """A file on disk, read by position."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _O_BINARY)
+        self.size = os.fstat(self._descriptor).st_size
+
+    def pread(self, offset: int, count: int) -> bytes:
+        return os.pread(self._descriptor, count, offset)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class OsDirectory:
+    """A directory on disk, mode 0700, files 0600, made when first written to."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def list(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self.path))
+        except FileNotFoundError:
+            return []
+
+    def open(self, name: str) -> ByteSource:
+        return FileSource(os.path.join(self.path, name))
+
+    def read(self, name: str) -> bytes:
+        with open(os.path.join(self.path, name), "rb") as file:
+            return file.read()
+
+    def draft(self) -> Draft:
+        with _explained(self.path):
+            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            return _FileDraft(self.path)
+
+    def remove(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.path, name))
+
+    def sizes(self) -> dict[str, int]:
+        found = {}
+        for name in self.list():
+            with contextlib.suppress(FileNotFoundError):
+                found[name] = os.stat(os.path.join(self.path, name)).st_size
+        return found
+
+    @contextmanager
+    def lock(self, wait: float) -> Iterator[None]:
+        """Hold the one writer's lock, a kernel lock that a dead holder does not hold. LockedError after `wait` s."""
+        import filelock
+
+        with _explained(self.path):
+            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            path = os.path.join(self.path, LOCK_NAME)
+            holder = filelock.FileLock(path, mode=0o600)
+            try:
+                holder.acquire(timeout=max(wait, 0.0), poll_interval=0.02)
+            except filelock.Timeout:
+                raise LockedError(
+                    f"the session is being written by {_lock_holder(path)}",
+                    "wait for it, or give a longer --wait SECONDS",
+                ) from None
+        try:
+            self._name_holder(path)
+            yield
+        finally:
+            holder.release()
+
+    def _name_holder(self, path: str) -> None:
+        with _explained(self.path), open(path, "wb") as file:
+            file.write(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode())
+
+
+def _lock_holder(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(100).decode("ascii", "replace") or "another process"
+    except OSError:
+        return "another process"
+
+
+class _FileDraft:
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._path = os.path.join(directory, f"{DRAFT_PREFIX}{os.getpid()}-{os.urandom(6).hex()}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _O_BINARY
+        self._descriptor = os.open(self._path, flags, 0o600)
+
+    def write(self, data: bytes) -> None:
+        with _explained(self._directory):
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+
+    def publish(self, name: str) -> None:
+        with _explained(self._directory):
+            os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+            os.replace(self._path, os.path.join(self._directory, name))
+            _sync_directory(self._directory)
+
+    def discard(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+
+
+def _sync_directory(path: str) -> None:
+    if os.name == "nt":  # pragma: no cover  (a directory has no descriptor to sync there)
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turn an I/O error of the store into one line that says what cannot be written and where."""
+    try:
+        yield
+    except OSError as error:
+        hint = "choose another with --data-dir DIR or RAGCLI_DATA_DIR"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            hint = "make room, then run the command again; the previous index still answers"
+        raise StoreError(f"cannot write {path}: {error.strerror or type(error).__name__}", hint) from error
+
+
+class MemorySource:
+    """Bytes in memory as an open file."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.size = len(data)
+
+    def pread(self, offset: int, count: int) -> bytes:
+        return self._data[offset : offset + count]
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class RamDirectory:
+    """The same in memory, for tests and for indexes that are not to be kept."""
+
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files: dict[str, bytes] = {} if files is None else files
+
+    def list(self) -> list[str]:
+        return sorted(self.files)
+
+    def open(self, name: str) -> ByteSource:
+        return MemorySource(self.read(name))
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self.files[name]
+        except KeyError:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from None
+
+    def draft(self) -> Draft:
+        return _MemoryDraft(self)
+
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
+    def sizes(self) -> dict[str, int]:
+        return {name: len(data) for name, data in sorted(self.files.items())}
+
+    @contextmanager
+    def lock(self, wait: float) -> Iterator[None]:
+        yield
+
+
+class _MemoryDraft:
+    def __init__(self, directory: RamDirectory) -> None:
+        self._directory = directory
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(bytes(data))
+
+    def publish(self, name: str) -> None:
+        self._directory.files[name] = b"".join(self._pieces)
+
+    def discard(self) -> None:
+        self._pieces.clear()
