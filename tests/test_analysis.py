@@ -1,0 +1,147 @@
+"""Both analyzers: the exact English one, the code-aware one, and that counting equals listing."""
+
+import re
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+from string import ascii_lowercase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcli import analysis
+from ragcli.analysis import code_query, code_terms, count_terms, english_query, english_terms
+from ragcli.synonyms import GROUPS
+
+TEXT = st.text(max_size=60) | st.text("aA1_ ëÉあ漢กि\u200d\u00ad\u0301ßİﬁ²K一.", max_size=40)
+
+
+def reference_english(text: str) -> list[str]:
+    """The rules of the English analyzer, applied to the whole text at once."""
+    terms = []
+    for word in re.sub(r"[^a-z0-9_]", " ", text.lower()).split():
+        if len(word) == 1 or word in analysis.STOP_WORDS:
+            continue
+        for suffix in analysis.SUFFIXES if len(word) >= 4 else ():
+            if word.endswith(suffix) and len(word) >= len(suffix) + 3:
+                word = word.removesuffix(suffix)
+                break
+        terms.append(word)
+    return terms
+
+
+@given(TEXT)
+def test_english_terms_equal_the_rules_applied_to_the_whole_text(text: str) -> None:
+    assert english_terms(text) == reference_english(text)
+
+
+@given(TEXT)
+def test_counting_equals_listing(text: str) -> None:
+    english, code = count_terms(text)
+
+    assert english == Counter(english_terms(text))
+    assert code == Counter(code_terms(text))
+
+
+@given(TEXT)
+def test_a_full_memo_changes_no_count(text: str) -> None:
+    tiny = analysis.TermMemo(max_bytes=300)
+
+    assert tiny.count(text) == tiny.count(text) == count_terms(text)
+
+
+@given(TEXT)
+def test_composed_and_decomposed_text_have_the_same_code_terms(text: str) -> None:
+    assert code_terms(unicodedata.normalize("NFC", text)) == code_terms(unicodedata.normalize("NFD", text))
+
+
+@given(TEXT)
+def test_a_text_is_found_by_itself(text: str) -> None:
+    """Every term of a query that quotes a text is a term of that text, but for a letter (a text keeps capitals only)."""
+    assert {term for term, _ in code_query(text)} - set(ascii_lowercase) <= set(code_terms(text))
+    assert set(english_terms(text)) <= {term for term, _ in english_query(text)}
+
+
+@given(st.text("abcXYZ019_é", min_size=1, max_size=2000))
+def test_terms_and_their_number_are_bounded_for_one_token(token: str) -> None:
+    terms = analysis.code_terms_of(token)
+
+    assert len(terms) <= 2 * (analysis.identifiers.MAX_PARTS + 1)
+    assert all(0 < len(term) <= 2 * analysis.identifiers.MAX_TERM for term in terms)
+
+
+def test_there_are_the_seed_s_numbers_of_stop_words_and_suffixes() -> None:
+    assert len(analysis.STOP_WORDS) == 56
+    assert len(analysis.SUFFIXES) == 15
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("ties", "tie"),  # -ies would leave one letter, -es two
+        ("parsing", "pars"),
+        ("ring", "ring"),
+        ("running", "runn"),
+        ("nation", "nation"),
+        ("station", "sta"),
+        ("queries", "quer"),
+        ("agreement", "agree"),
+        ("parser", "pars"),
+        ("class", "clas"),
+        ("bus", "bus"),
+        ("does_it", "does_it"),
+    ],
+)
+def test_english_stems(word: str, stem: str) -> None:
+    assert analysis.english_stem(word) == stem
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("HTTPServer", ["http", "server", "httpserver"]),
+        ("resolve_redirects", ["resolv", "redirect", "resolveredirect"]),
+        ("resolveRedirects", ["resolv", "redirect", "resolveredirect"]),
+        ("URLs", ["url"]),
+        ("parsing parsed", ["pars", "pars"]),
+        ("utf8", ["utf", "8", "utf8"]),
+        ("C x R2", ["c", "2", "r2"]),
+        ("café", ["café", "cafe"]),
+        ("øre Straße", ["øre", "ore", "strass"]),
+        ("ﬁle", ["file"]),
+        ("東京へ", ["東京", "京へ", "東", "京"]),
+        ("猫", ["猫"]),
+        ("การ", ["กา", "าร"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("co\u00adoperate", ["cooper"]),
+        ("__init__", ["init"]),
+        ("___", []),
+    ],
+)
+def test_code_terms(text: str, terms: list[str]) -> None:
+    assert code_terms(text) == terms
+
+
+def test_a_phrase_in_an_unspaced_script_asks_for_its_pairs_only() -> None:
+    assert [term for term, _ in code_query("東京")] == ["東京"]
+    assert [term for term, _ in code_query("京")] == ["京"]
+
+
+def test_synonyms_work_in_both_directions() -> None:
+    for group in GROUPS.splitlines():
+        words = group.split()
+        for word in words:
+            found = {term for term, _ in english_query(word)}
+            assert {analysis.english_stem(other) for other in words} <= found
+
+
+def test_a_repeated_query_word_weighs_more() -> None:
+    assert english_query("zebra zebra apple") == [("apple", 1.0), ("zebra", 2.0)]
+
+
+def test_importing_the_analyzers_loads_neither_stemmer_nor_numpy() -> None:
+    program = "import sys, ragcli.analysis; print([m for m in ('Stemmer', 'numpy', 'msgpack') if m in sys.modules])"
+
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
