@@ -59,7 +59,7 @@ def test_composed_and_decomposed_text_have_the_same_code_terms(text: str) -> Non
 
 @given(TEXT)
 def test_a_text_is_found_by_itself(text: str) -> None:
-    """Every term of a query that quotes a text is a term of that text, but for a letter (a text keeps capitals only)."""
+    """Every term of a query that quotes a text is one of that text, but for a letter (a text keeps capitals only)."""
     assert {term for term, _ in code_query(text)} - set(ascii_lowercase) <= set(code_terms(text))
     assert set(english_terms(text)) <= {term for term, _ in english_query(text)}
 
