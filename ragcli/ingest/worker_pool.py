@@ -1,0 +1,168 @@
+"""Give jobs to worker processes, watch their time, replace the ones that fail. Knows no order; only what is ready."""
+
+import selectors
+import time
+from collections import deque
+
+import ragcli.ingest.worker_main as wire
+from ragcli.errors import RagError
+from ragcli.ingest.batches import FailureKind, Job
+from ragcli.ingest.worker_process import Launch, Reply, WorkerProcess
+
+START_SECONDS = 60.0  # importing on a cold, busy disk
+START_ATTEMPTS = 3
+# Time counts against a worker only while the pool waits for it: not while the caller works on an outcome, not while the
+# whole program is stopped (Ctrl-Z). A wait that lasted this much longer than asked was such a stop.
+OVERSLEPT = 1.0
+NO_WORKERS = "to work in this process only, set workers to 0"
+
+
+class _Slot:
+    """A worker and what it does now. `deadline` is a time of the pool's clock."""
+
+    def __init__(self, process: WorkerProcess, deadline: float) -> None:
+        self.process = process
+        self.deadline = deadline
+        self.ready = False
+        self.served = 0
+        self.job: Job | None = None
+
+
+class Pool:
+    """Jobs in, settled batches out. Workers start when there is work for them, and no earlier."""
+
+    def __init__(self, plan: Launch, workers: int) -> None:
+        self._plan = plan
+        self._workers = workers
+        self._jobs: deque[Job] = deque()
+        self._slots: list[_Slot] = []
+        self._selector = selectors.DefaultSelector()
+        self._clock = 0.0
+        self._failed_starts = 0
+
+    def add(self, job: Job) -> None:
+        """Queue a job behind the others and start it now if a worker is free."""
+        self._jobs.append(job)
+        self._assign()
+
+    def advance(self) -> None:
+        """Wait until something happens, and act on it."""
+        self._assign()
+        busy = [slot.deadline for slot in self._slots if slot.job]
+        patience = max(0.0, min(busy) - self._clock)
+        before = time.monotonic()
+        events = self._selector.select(patience)
+        self._clock += min(time.monotonic() - before, patience + OVERSLEPT)
+        for key, mask in events:
+            slot: _Slot = key.data
+            if slot in self._slots and mask & selectors.EVENT_WRITE:
+                self._flush(slot)
+            if slot in self._slots and mask & selectors.EVENT_READ:
+                self._receive(slot)
+        for slot in [slot for slot in self._slots if slot.job and slot.deadline <= self._clock]:
+            self._lose(slot, "timeout")
+
+    def close(self) -> None:
+        """Kill every worker."""
+        for slot in list(self._slots):
+            self._end(slot)
+        self._selector.close()
+
+    def _assign(self) -> None:
+        """Give the first jobs to idle workers, starting or replacing workers where that helps."""
+        while self._jobs:
+            slot = self._free(self._jobs[0].fresh)
+            if slot is None:
+                return
+            job = self._jobs.popleft()
+            slot.job = job
+            if slot.ready:
+                slot.deadline = self._clock + job.task.seconds
+            slot.process.send(wire.dump(job.task.items))
+            self._flush(slot)
+
+    def _free(self, fresh: bool) -> _Slot | None:
+        idle = [slot for slot in self._slots if slot.job is None]
+        for slot in idle:
+            if not fresh or not slot.served:
+                return slot
+        if len(self._slots) < self._workers:
+            return self._start()
+        if idle:
+            self._end(idle[0])
+            return self._start()
+        return None
+
+    def _start(self) -> _Slot:
+        try:
+            process = WorkerProcess(self._plan)
+        except OSError as error:
+            raise RagError(f"cannot start a worker process: {error.strerror}", NO_WORKERS) from error
+        slot = _Slot(process, self._clock + START_SECONDS)
+        self._slots.append(slot)
+        self._selector.register(process.reader, selectors.EVENT_READ, slot)
+        return slot
+
+    def _end(self, slot: _Slot) -> None:
+        self._slots.remove(slot)
+        for pipe in (slot.process.reader, slot.process.writer):
+            if pipe in self._selector.get_map():
+                self._selector.unregister(pipe)
+        slot.process.end()
+
+    def _flush(self, slot: _Slot) -> None:
+        sent = slot.process.flush()
+        registered = slot.process.writer in self._selector.get_map()
+        if sent and registered:
+            self._selector.unregister(slot.process.writer)
+        elif not sent and not registered:
+            self._selector.register(slot.process.writer, selectors.EVENT_WRITE, slot)
+
+    def _receive(self, slot: _Slot) -> None:
+        try:
+            reply = slot.process.receive()
+        except EOFError:
+            self._lose(slot, "crash")
+            return
+        if reply is None:
+            return
+        if reply.status == wire.READY:
+            slot.ready = True
+            self._failed_starts = 0
+            slot.deadline = self._clock + (slot.job.task.seconds if slot.job else 0.0)
+        elif reply.status == wire.BROKEN:
+            raise RagError(f"a worker process could not start: {reply.body.decode(errors='replace')}", NO_WORKERS)
+        else:
+            self._settle(slot, reply)
+
+    def _settle(self, slot: _Slot, reply: Reply) -> None:
+        job, slot.job = slot.job, None
+        fresh, slot.served = not slot.served, slot.served + 1
+        if reply.retire or reply.status == wire.MEMORY:
+            self._end(slot)
+        if job is None:  # an answer nobody asked for
+            return
+        if reply.status == wire.DONE:
+            job.batch.settle(job, wire.load(reply.body))
+        elif reply.status == wire.MEMORY:
+            self._retry(job, "memory", "", fresh)
+        else:
+            self._retry(job, "error", reply.body.decode(errors="replace"), fresh)
+
+    def _lose(self, slot: _Slot, kind: FailureKind) -> None:
+        """A worker died or overran: kill it and see to its job."""
+        detail = slot.process.ended() if kind == "crash" else ""
+        self._end(slot)
+        if slot.ready:
+            if slot.job:
+                self._retry(slot.job, kind, detail, not slot.served)
+            return
+        self._failed_starts += 1
+        if self._failed_starts >= START_ATTEMPTS:
+            raise RagError(f"worker processes do not start ({detail or kind})", NO_WORKERS)
+        if slot.job:
+            self._jobs.appendleft(slot.job)
+
+    def _retry(self, job: Job, kind: FailureKind, detail: str, fresh: bool) -> None:
+        # Before all others: the oldest batch holds up the outcomes.
+        self._jobs.extendleft(reversed(job.batch.fail(job, kind, detail, final=fresh)))
