@@ -8,6 +8,7 @@ All arrays are little-endian on disk.
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 FREQUENCY_BITS = 13
 MAX_FREQUENCY = (1 << FREQUENCY_BITS) - 1
@@ -45,17 +46,20 @@ def pack_f64(values: Iterable[float]) -> bytes:
 
 def unpack_u32(data: bytes | memoryview) -> Sequence[int]:
     """The numbers of `pack_u32`, without copying where the machine is little-endian."""
-    return _unpack("I", data)
+    numbers: Sequence[int] = _unpack("I", data)
+    return numbers
 
 
 def unpack_u64(data: bytes | memoryview) -> Sequence[int]:
     """The numbers of `pack_u64`."""
-    return _unpack("Q", data)
+    numbers: Sequence[int] = _unpack("Q", data)
+    return numbers
 
 
 def unpack_f64(data: bytes | memoryview) -> Sequence[float]:
     """The numbers of `pack_f64`."""
-    return _unpack("d", data)
+    numbers: Sequence[float] = _unpack("d", data)
+    return numbers
 
 
 def _pack(code: str, values: Iterable[int] | Iterable[float]) -> bytes:
@@ -65,9 +69,9 @@ def _pack(code: str, values: Iterable[int] | Iterable[float]) -> bytes:
     return packed.tobytes()
 
 
-def _unpack(code: str, data: bytes | memoryview) -> memoryview:
+def _unpack(code: Any, data: bytes | memoryview) -> Any:
     if sys.byteorder == "big":  # pragma: no cover  (no such machine to run on)
         swapped: array[int] = array(code, bytes(data))
         swapped.byteswap()
-        return memoryview(swapped)
+        return swapped
     return memoryview(data).cast("B").cast(code)

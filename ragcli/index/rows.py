@@ -52,8 +52,8 @@ def pack_row(row: DocumentRow | ChunkRow) -> bytes:
 
 def unpack_document(data: bytes | memoryview) -> DocumentRow:
     """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
-    values = _unpack(data)
-    return DocumentRow(*values[:10], tuple(values[10]))
+    row = DocumentRow(*_unpack(data))
+    return row._replace(notes=tuple(row.notes))
 
 
 def unpack_chunk(data: bytes | memoryview) -> ChunkRow:

@@ -1,0 +1,102 @@
+"""The list that makes segments an index, as a value and as plain types for the codec.
+
+It is small: it grows with the number of segments, of dead documents and of failures, never with the corpus.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ragcli.errors import IndexCorruptError
+from ragcli.model import DocumentFormat, Failure
+from ragcli.settings import IndexOptions, Limits
+
+SEGMENT_SUFFIX = ".segment"
+
+
+class SegmentInfo(NamedTuple):
+    """A segment of a generation: chunks and lengths count the living only; `dead` are document ordinals."""
+
+    name: str
+    size: int
+    documents: int
+    chunks: int
+    english_length: int
+    code_length: int
+    dead: tuple[int, ...] = ()
+
+
+class Corpus(NamedTuple):
+    """What the living documents are, for `status` and for the digest shown as `generation`."""
+
+    digest: str = ""
+    files: int = 0
+    added: int = 0
+    chunks: int = 0
+    text_bytes: int = 0
+    without_text: int = 0
+    formats: Mapping[str, int] = {}
+    languages: Mapping[str, int] = {}
+
+
+class Manifest(NamedTuple):
+    """One generation. `root` is '' for a session without files; `root_key` its device and inode, to find a moved root.
+
+    `last_indexed` is in seconds since the epoch; `analyzers` names the analyzers whose terms the segments hold.
+    """
+
+    number: int
+    session: str
+    name: str = ""
+    root: str = ""
+    root_key: tuple[int, int] = (0, 0)
+    options: IndexOptions = IndexOptions()
+    analyzers: str = ""
+    last_indexed: float = 0.0
+    segments: tuple[SegmentInfo, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    skipped: Mapping[str, int] = {}
+    corpus: Corpus = Corpus()
+
+
+def to_plain(manifest: Manifest) -> dict[str, Any]:
+    """A manifest as maps, lists and scalars."""
+    plain = manifest._asdict()
+    plain["options"] = options_to_plain(manifest.options)
+    plain["segments"] = [segment._asdict() for segment in manifest.segments]
+    plain["failures"] = [list(failure) for failure in manifest.failures]
+    plain["corpus"] = manifest.corpus._asdict()
+    return plain
+
+
+def from_plain(name: str, plain: Any) -> Manifest:
+    """Undo `to_plain`; unknown keys of a later minor version are ignored, IndexCorruptError where one is missing."""
+    try:
+        known = {key: plain[key] for key in Manifest._fields}
+        known["root_key"] = tuple(plain["root_key"])
+        known["options"] = options_from_plain(plain["options"])
+        known["segments"] = tuple(_segment_from_plain(segment) for segment in plain["segments"])
+        known["failures"] = tuple(Failure(*failure) for failure in plain["failures"])
+        known["corpus"] = Corpus(**{key: plain["corpus"][key] for key in Corpus._fields})
+        return Manifest(**known)
+    except (KeyError, TypeError, ValueError) as error:
+        raise IndexCorruptError(f"{name} is damaged: it misses {error}", "run: ragcli index --rebuild") from error
+
+
+def options_to_plain(options: IndexOptions) -> dict[str, Any]:
+    """Options as maps, lists and scalars."""
+    return {**options._asdict(), "format": options.format.value, "limits": options.limits._asdict()}
+
+
+def options_from_plain(plain: Any) -> IndexOptions:
+    """Undo `options_to_plain`; a limit that an older version did not know takes its default."""
+    limits = Limits(**{key: value for key, value in plain["limits"].items() if key in Limits._fields})
+    known = {key: plain[key] for key in IndexOptions._fields}
+    known |= {"include": tuple(plain["include"]), "exclude": tuple(plain["exclude"]), "limits": limits}
+    known["format"] = DocumentFormat(plain["format"])
+    return IndexOptions(**known)
+
+
+def _segment_from_plain(plain: Any) -> SegmentInfo:
+    known = {key: plain[key] for key in SegmentInfo._fields}
+    known["dead"] = tuple(plain["dead"])
+    return SegmentInfo(**known)

@@ -1,0 +1,126 @@
+"""Several segments to one, leaving the dead out: rows and texts are copied as bytes, postings shifted, terms merged.
+
+Documents keep their order within a segment, segments theirs in the merge. Memory holds tables and terms, never texts
+or postings; nothing is analyzed again.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from heapq import merge as merge_sorted
+
+from ragcli.index.packing import PackedBatch, PackedDocument
+from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
+from ragcli.index.segment import Segment
+from ragcli.index.segment_writer import ComponentWriter, SegmentTotals, Sink, TableWriter, write_postings
+
+# 1 MiB of postings read and shifted at a time.
+_WINDOW = 1 << 18
+
+
+def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
+    """Write the living documents of `segments` as one segment to `sink`."""
+    writer = ComponentWriter(sink)
+    tables = TableWriter()
+    writer.begin("text")
+    bases: list[int] = []
+    chunks = 0
+    for segment in segments:
+        bases.append(chunks)
+        for start, end in _living_runs(segment):
+            for ordinal in range(start, end):
+                writer.write(segment.texts(ordinal))
+            batch = _tables_of(segment, start, end)
+            tables.add(batch)
+            chunks += len(batch.chunk_row_sizes) // 4
+    tables.write(writer)
+    write_postings(writer, _merged_postings(segments, bases))
+    totals = tables.totals()
+    writer.finish(totals)
+    return totals
+
+
+def _living_runs(segment: Segment) -> Iterator[tuple[int, int]]:
+    """Runs [start, end) of living documents."""
+    start = 0
+    for ordinal in [*sorted(segment.dead), segment.totals.documents]:
+        if start < ordinal:
+            yield start, ordinal
+        start = ordinal + 1
+
+
+def _tables_of(segment: Segment, start: int, end: int) -> PackedBatch:
+    """The tables of a run of documents, without texts and postings."""
+    chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
+    documents = [
+        PackedDocument(segment.document_row(ordinal), len(segment.chunk_range(ordinal)), segment.text_size(ordinal))
+        for ordinal in range(start, end)
+    ]
+    rows, sizes = segment.chunk_rows(chunks)
+    return PackedBatch(
+        documents=documents,
+        text=b"",
+        chunk_rows=rows,
+        chunk_row_sizes=pack_u32(sizes),
+        english_lengths=segment.part("english_lengths", chunks.start, chunks.stop, 4),
+        code_lengths=segment.part("code_lengths", chunks.start, chunks.stop, 4),
+        norms=segment.part("norms", chunks.start, chunks.stop, 8),
+        terms=b"",
+        term_counts=b"",
+        postings=b"",
+        text_bytes=0,
+    )
+
+
+def _merged_postings(segments: Sequence[Segment], bases: Sequence[int]) -> Iterator[tuple[bytes, bytes]]:
+    """Terms ascending, each with its living postings in the new segment; a term of the dead alone is left out."""
+    placed = zip(segments, bases, strict=True)
+    streams = [_postings_of(segment, number, base) for number, (segment, base) in enumerate(placed)]
+    current: bytes | None = None
+    pieces: list[bytes] = []
+    for term, _, packed in merge_sorted(*streams):
+        if term != current:
+            if current is not None and pieces:
+                yield current, b"".join(pieces)
+            current, pieces = term, []
+        if packed:
+            pieces.append(packed)
+    if current is not None and pieces:
+        yield current, b"".join(pieces)
+
+
+def _postings_of(segment: Segment, number: int, base: int) -> Iterator[tuple[bytes, int, bytes]]:
+    """A segment's terms with their postings as they will stand in the merged one."""
+    moved = _new_ordinals(segment, base) if segment.dead_ranges else None
+    window = b""
+    window_start = position = 0
+    for term, count in segment.terms():
+        if position + count > window_start + len(window) // 4:
+            window_start = position
+            end = min(position + max(count, _WINDOW), segment.posting_count)
+            window = segment.part("postings", position, end, 4)
+            if moved is None:
+                window = shift_postings(window, base)
+        offset = 4 * (position - window_start)
+        packed = window[offset : offset + 4 * count]
+        yield term, number, packed if moved is None else _moved(packed, moved)
+        position += count
+
+
+def _new_ordinals(segment: Segment, base: int) -> "array[int]":
+    """For each chunk its ordinal in the merged segment, -1 for the dead."""
+    moved = array("i", [-1]) * segment.totals.chunks
+    position = base
+    start = 0
+    for dead_start, dead_end in [*segment.dead_ranges, (segment.totals.chunks, 0)]:
+        moved[start:dead_start] = array("i", range(position, position + dead_start - start))
+        position += dead_start - start
+        start = dead_end
+    return moved
+
+
+def _moved(packed: bytes, moved: "array[int]") -> bytes:
+    return pack_u32(
+        moved[posting >> FREQUENCY_BITS] << FREQUENCY_BITS | posting & MAX_FREQUENCY
+        for posting in unpack_u32(packed)
+        if moved[posting >> FREQUENCY_BITS] >= 0
+    )

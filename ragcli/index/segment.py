@@ -1,0 +1,235 @@
+"""An immutable segment as a reader sees it: terms to postings, ordinals to rows and texts. Reads through a Blob only.
+
+Everything is loaded when first asked for. What passed its checksum and still makes no sense is IndexCorruptError.
+"""
+
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import msgpack
+
+from ragcli.errors import IndexCorruptError
+from ragcli.index.postings import FREQUENCY_BITS, unpack_f64, unpack_u32, unpack_u64
+from ragcli.index.rows import ChunkRow, DocumentRow, unpack_chunk, unpack_document
+from ragcli.index.segment_writer import HEADER_SIZE, TERM_BLOCK, SegmentTotals
+
+REBUILD_HINT = "run: ragcli index --rebuild"
+# A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.
+MAX_BLOCK_BYTES = 1 << 20
+
+
+class Blob(Protocol):
+    """Checked bytes by position."""
+
+    name: str
+    size: int
+
+    def read(self, offset: int, count: int) -> bytes | memoryview: ...
+
+    def close(self) -> None: ...
+
+
+class Segment:
+    """One segment, with the ordinals of its dead documents (gone or replaced since it was written)."""
+
+    def __init__(self, blob: Blob, dead: Sequence[int] = ()) -> None:
+        self._blob = blob
+        self.name = blob.name
+        self.dead = frozenset(dead)
+        try:
+            (size,) = HEADER_SIZE.unpack(blob.read(blob.size - HEADER_SIZE.size, HEADER_SIZE.size))
+            header = msgpack.unpackb(blob.read(blob.size - HEADER_SIZE.size - size, size), raw=False)
+            self._components: dict[str, tuple[int, int]] = {
+                name: (place[0], place[1]) for name, place in header["components"].items()
+            }
+            self.totals = SegmentTotals(*header["totals"])
+        except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+            raise self._damaged("header") from error
+
+    # -- terms and postings
+
+    def postings(self, term: bytes) -> Sequence[int]:
+        """The term's postings, ascending, dead documents included; empty where the term is unknown."""
+        ordinal = self._find(term)
+        if ordinal < 0:
+            return ()
+        start, end = unpack_u32(self._part("term_starts", 4 * ordinal, 8))
+        return unpack_u32(self._part("postings", 4 * start, 4 * (end - start)))
+
+    def living_count(self, postings: Sequence[int]) -> int:
+        """How many of a term's postings are of living chunks."""
+        return len(postings) - sum(
+            bisect_left(postings, end << FREQUENCY_BITS) - bisect_left(postings, start << FREQUENCY_BITS)
+            for start, end in self.dead_ranges
+        )
+
+    @cached_property
+    def dead_ranges(self) -> list[tuple[int, int]]:
+        """The chunk ordinals [start, end) of dead documents, neighbours joined."""
+        ranges: list[tuple[int, int]] = []
+        chunks = self._document_chunks if self.dead else ()
+        for ordinal in sorted(self.dead):
+            start, end = chunks[ordinal], chunks[ordinal + 1]
+            if ranges and ranges[-1][1] == start:
+                ranges[-1] = ranges[-1][0], end
+            elif start < end:
+                ranges.append((start, end))
+        return ranges
+
+    def terms(self) -> Iterator[tuple[bytes, int]]:
+        """Every term with its number of postings, ascending; for merging."""
+        starts = unpack_u32(self._whole("term_starts"))
+        ordinal = 0
+        begin = 0
+        for end in unpack_u32(self._whole("term_block_ends")):
+            for term in bytes(self._part("terms", begin, end - begin)).split(b"\n"):
+                yield term, starts[ordinal + 1] - starts[ordinal]
+                ordinal += 1
+            begin = end
+
+    def _find(self, term: bytes) -> int:
+        firsts = self._term_block_firsts
+        block = bisect_right(firsts, term) - 1
+        if block < 0:
+            return -1
+        ends = self._part("term_block_ends", 4 * max(block - 1, 0), 8 if block else 4)
+        bounds = unpack_u32(ends)
+        begin, end = (bounds[0], bounds[1]) if block else (0, bounds[0])
+        terms = bytes(self._part("terms", begin, end - begin)).split(b"\n")
+        at = bisect_left(terms, term)
+        return block * TERM_BLOCK + at if at < len(terms) and terms[at] == term else -1
+
+    @cached_property
+    def _term_block_firsts(self) -> list[bytes]:
+        firsts = bytes(self._whole("term_block_firsts"))
+        return firsts.split(b"\n") if firsts else []
+
+    # -- arrays by chunk
+
+    @cached_property
+    def english_lengths(self) -> Sequence[int]:
+        """English terms of each chunk."""
+        return unpack_u32(self._whole("english_lengths"))
+
+    @cached_property
+    def code_lengths(self) -> Sequence[int]:
+        """Code terms of each chunk."""
+        return unpack_u32(self._whole("code_lengths"))
+
+    @cached_property
+    def norms(self) -> Sequence[float]:
+        """Length of each chunk's vector of code terms."""
+        return unpack_f64(self._whole("norms"))
+
+    # -- documents and chunks
+
+    def document_of(self, chunk: int) -> int:
+        """The ordinal of the document that a chunk belongs to."""
+        return unpack_u32(self._part("chunk_documents", 4 * chunk, 4))[0]
+
+    def document(self, ordinal: int) -> DocumentRow:
+        """A document's row."""
+        try:
+            return unpack_document(self._row("document_rows", "document_row_ends", ordinal))
+        except (ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
+            raise self._damaged("document table") from error
+
+    def documents(self) -> Iterator[tuple[int, DocumentRow]]:
+        """The living documents with their ordinals."""
+        for ordinal in range(self.totals.documents):
+            if ordinal not in self.dead:
+                yield ordinal, self.document(ordinal)
+
+    def document_row(self, ordinal: int) -> bytes:
+        """A document's row as stored; for merging."""
+        return bytes(self._row("document_rows", "document_row_ends", ordinal))
+
+    def chunk_range(self, document: int) -> range:
+        """The ordinals of a document's chunks."""
+        start, end = unpack_u32(self._part("document_chunks", 4 * document, 8))
+        return range(start, end)
+
+    def chunk(self, ordinal: int) -> ChunkRow:
+        """A chunk's row."""
+        try:
+            return unpack_chunk(self._row("chunk_rows", "chunk_row_ends", ordinal))
+        except (ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
+            raise self._damaged("chunk table") from error
+
+    def text_of(self, document: int, row: ChunkRow) -> str:
+        """A chunk's text."""
+        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
+        if row.block + row.block_length > end - begin:
+            raise self._damaged("text")
+        packed = self._part("text", begin + row.block, row.block_length)
+        try:
+            inflater = zlib.decompressobj()
+            raw = inflater.decompress(packed, MAX_BLOCK_BYTES)
+            return raw[row.start : row.start + row.length].decode("utf-8")
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise self._damaged("text") from error
+
+    def part(self, name: str, start: int, end: int, width: int = 1) -> bytes:
+        """Elements [start, end) of a component as stored; for merging."""
+        return bytes(self._part(name, start * width, (end - start) * width))
+
+    @property
+    def posting_count(self) -> int:
+        """Postings of all terms, the dead's too."""
+        return self._place("postings")[1] // 4
+
+    def chunk_rows(self, chunks: range) -> tuple[bytes, list[int]]:
+        """The rows of neighbouring chunks as stored, and their sizes; for merging."""
+        if not chunks:
+            return b"", []
+        before = chunks.start - 1 if chunks.start else 0
+        ends = list(unpack_u32(self._part("chunk_row_ends", 4 * before, 4 * (chunks.stop - before))))
+        bounds = ends if chunks.start else [0, *ends]
+        rows = bytes(self._part("chunk_rows", bounds[0], bounds[-1] - bounds[0]))
+        return rows, [end - start for start, end in pairwise(bounds)]
+
+    def text_size(self, document: int) -> int:
+        """Bytes of a document's compressed texts."""
+        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
+        return end - begin
+
+    def texts(self, document: int) -> bytes:
+        """A document's compressed texts; for merging."""
+        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
+        return bytes(self._part("text", begin, end - begin))
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._blob.close()
+
+    @cached_property
+    def _document_chunks(self) -> Sequence[int]:
+        return unpack_u32(self._whole("document_chunks"))
+
+    def _row(self, rows: str, ends: str, ordinal: int) -> bytes | memoryview:
+        bounds = unpack_u32(self._part(ends, 4 * max(ordinal - 1, 0), 8 if ordinal else 4))
+        begin, end = (bounds[0], bounds[1]) if ordinal else (0, bounds[0])
+        return self._part(rows, begin, end - begin)
+
+    def _whole(self, name: str) -> bytes | memoryview:
+        offset, size = self._place(name)
+        return self._blob.read(offset, size)
+
+    def _part(self, name: str, start: int, count: int) -> bytes | memoryview:
+        offset, size = self._place(name)
+        if start < 0 or count < 0 or start + count > size:
+            raise self._damaged(name)
+        return self._blob.read(offset + start, count)
+
+    def _place(self, name: str) -> tuple[int, int]:
+        try:
+            return self._components[name]
+        except KeyError:
+            raise self._damaged(name) from None
+
+    def _damaged(self, what: str) -> IndexCorruptError:
+        return IndexCorruptError(f"{self.name} is damaged: its {what} makes no sense", REBUILD_HINT)

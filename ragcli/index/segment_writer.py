@@ -1,0 +1,213 @@
+"""Packed batches to one immutable segment, in a single pass over a sink. Knows bytes, never a file.
+
+    text · document and chunk tables · arrays by chunk · postings · terms · header (msgpack) · u32 header bytes
+
+Every component is named in the header with its offset and length: a reader ignores names it does not know.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, Protocol
+
+import msgpack
+
+from ragcli.index.packing import PackedBatch
+from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, shift_postings, unpack_u32
+
+# Terms are found by bisecting the first term of each block, then within the block.
+TERM_BLOCK = 128
+HEADER_SIZE = struct.Struct("<I")
+
+
+class Sink(Protocol):
+    """Where a segment's bytes go, in order."""
+
+    position: int
+
+    def write(self, data: bytes | bytearray | memoryview) -> None: ...
+
+
+class SegmentTotals(NamedTuple):
+    """What a manifest says of a fresh segment."""
+
+    documents: int
+    chunks: int
+    english_length: int
+    code_length: int
+
+
+class SegmentBuilder:
+    """Collects batches, writing their texts through and keeping the rest until `finish`."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._writer = ComponentWriter(sink)
+        self._tables = TableWriter()
+        self._postings: dict[bytes, list[bytes]] = {}
+        self.packed_bytes = 0
+        self.chunks = 0
+        self.documents = 0
+        self._writer.begin("text")
+
+    def room_for(self, batch: PackedBatch) -> bool:
+        """Whether the batch's chunks still have ordinals in this segment."""
+        return self.chunks + len(batch.chunk_row_sizes) // 4 <= MAX_CHUNKS
+
+    def add(self, batch: PackedBatch) -> None:
+        """Append a batch; its chunks follow those already here."""
+        self._writer.write(batch.text)
+        postings = shift_postings(batch.postings, self.chunks)
+        by_term = self._postings
+        start = 0
+        terms = batch.terms.split(b"\n") if batch.terms else []
+        for term, count in zip(terms, unpack_u32(batch.term_counts), strict=True):
+            end = start + 4 * count
+            pieces = by_term.get(term)
+            if pieces is None:
+                by_term[term] = [postings[start:end]]
+            else:
+                pieces.append(postings[start:end])
+            start = end
+        self._tables.add(batch)
+        self.chunks += len(batch.chunk_row_sizes) // 4
+        self.documents += len(batch.documents)
+        # 120: what the list and the bytes object of one term of one batch cost beside the postings.
+        self.packed_bytes += len(batch.postings) + 120 * len(terms) + len(batch.chunk_rows)
+
+    def finish(self) -> SegmentTotals:
+        """Write tables, postings, terms and header; the builder is spent."""
+        self._tables.write(self._writer)
+        by_term = self._postings
+        ordered = ((term, b"".join(by_term[term])) for term in sorted(by_term))
+        write_postings(self._writer, ordered)
+        totals = self._tables.totals()
+        self._writer.finish(totals)
+        return totals
+
+
+class ComponentWriter:
+    """Names runs of a sink's bytes, and writes the header that says where they are."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._components: dict[str, list[int]] = {}
+        self._current = ""
+
+    def begin(self, name: str) -> None:
+        """Start the component `name`; the one before it ends here."""
+        self._end()
+        self._components[name] = [self._sink.position, 0]
+        self._current = name
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Append to the current component."""
+        self._sink.write(data)
+
+    def component(self, name: str, data: bytes) -> None:
+        """Write a whole component."""
+        self.begin(name)
+        self._sink.write(data)
+
+    def finish(self, totals: SegmentTotals) -> None:
+        """Write the header."""
+        self._end()
+        header: dict[str, Any] = {"components": self._components, "totals": list(totals)}
+        packed = msgpack.packb(header, use_bin_type=True)
+        self._sink.write(packed)
+        self._sink.write(HEADER_SIZE.pack(len(packed)))
+
+    def _end(self) -> None:
+        if self._current:
+            start = self._components[self._current][0]
+            self._components[self._current][1] = self._sink.position - start
+
+
+class TableWriter:
+    """The document and chunk tables and the arrays by chunk, in the order documents were added."""
+
+    def __init__(self) -> None:
+        self._document_rows: list[bytes] = []
+        self._document_chunks = [0]
+        self._document_texts = [0]
+        self._chunk_rows: list[bytes] = []
+        self._chunk_row_sizes: list[bytes] = []
+        self._english_lengths: list[bytes] = []
+        self._code_lengths: list[bytes] = []
+        self._norms: list[bytes] = []
+
+    def add(self, batch: PackedBatch) -> None:
+        """Append a batch's documents and chunks."""
+        for document in batch.documents:
+            self._document_rows.append(document.row)
+            self._document_chunks.append(self._document_chunks[-1] + document.chunks)
+            self._document_texts.append(self._document_texts[-1] + document.text)
+        self._chunk_rows.append(batch.chunk_rows)
+        self._chunk_row_sizes.append(batch.chunk_row_sizes)
+        self._english_lengths.append(batch.english_lengths)
+        self._code_lengths.append(batch.code_lengths)
+        self._norms.append(batch.norms)
+
+    def write(self, writer: ComponentWriter) -> None:
+        """Write all tables as components."""
+        writer.component("document_rows", b"".join(self._document_rows))
+        writer.component("document_row_ends", pack_u32(accumulate(map(len, self._document_rows))))
+        writer.component("document_chunks", pack_u32(self._document_chunks))
+        writer.component("document_texts", pack_u64(self._document_texts))
+        writer.component("chunk_rows", b"".join(self._chunk_rows))
+        sizes = unpack_u32(b"".join(self._chunk_row_sizes))
+        writer.component("chunk_row_ends", pack_u32(accumulate(sizes)))
+        writer.component("chunk_documents", _documents_of_chunks(self._document_chunks))
+        writer.component("english_lengths", b"".join(self._english_lengths))
+        writer.component("code_lengths", b"".join(self._code_lengths))
+        writer.component("norms", b"".join(self._norms))
+
+    def totals(self) -> SegmentTotals:
+        """Documents, chunks and the sums of their lengths."""
+        return SegmentTotals(
+            len(self._document_rows),
+            self._document_chunks[-1],
+            sum(unpack_u32(b"".join(self._english_lengths))),
+            sum(unpack_u32(b"".join(self._code_lengths))),
+        )
+
+
+def write_postings(writer: ComponentWriter, ordered: Iterable[tuple[bytes, bytes]]) -> None:
+    """Write postings by ascending term, then the dictionary that finds them."""
+    terms: list[bytes] = []
+    starts = [0]
+
+    def flow() -> Iterator[bytes]:
+        for term, packed in ordered:
+            terms.append(term)
+            starts.append(starts[-1] + len(packed) // 4)
+            yield packed
+
+    writer.begin("postings")
+    for run in _runs(flow()):
+        writer.write(run)
+    writer.component("term_starts", pack_u32(starts))
+    blocks = [b"\n".join(terms[at : at + TERM_BLOCK]) for at in range(0, len(terms), TERM_BLOCK)]
+    writer.component("terms", b"".join(blocks))
+    writer.component("term_block_ends", pack_u32(accumulate(map(len, blocks))))
+    writer.component("term_block_firsts", b"\n".join(terms[::TERM_BLOCK]))
+
+
+def _runs(pieces: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:
+    """Join small pieces to runs of about `size` bytes; millions of terms would be as many calls."""
+    waiting: list[bytes] = []
+    held = 0
+    for piece in pieces:
+        waiting.append(piece)
+        held += len(piece)
+        if held >= size:
+            yield b"".join(waiting)
+            waiting, held = [], 0
+    yield b"".join(waiting)
+
+
+def _documents_of_chunks(document_chunks: Sequence[int]) -> bytes:
+    """For each chunk its document's ordinal, from each document's first chunk."""
+    return b"".join(
+        ordinal.to_bytes(4, "little") * (document_chunks[ordinal + 1] - document_chunks[ordinal])
+        for ordinal in range(len(document_chunks) - 1)
+    )
