@@ -1,0 +1,46 @@
+"""Plain text: the decoded file itself, in blocks of bounded size. Knows no structure but lines."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from ragcli.extract.decode import read_text
+from ragcli.model import Block, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument, Scalar
+
+
+class TextExtractor:
+    """Any text file; the text is the file's own, so that line numbers are an editor's."""
+
+    id = "text"
+    version = "1"
+    formats = frozenset({DocumentFormat.TEXT})
+
+    def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
+        text, encoding = read_text(raw, context)
+        return plain_document(text, context, {"encoding": encoding})
+
+
+def plain_document(
+    text: str, context: ExtractionContext, metadata: Metadata, shown: Metadata | None = None
+) -> NormalizedDocument:
+    """Make a document of plain blocks; `shown` is the metadata of each block (none by default)."""
+    blocks = tuple(bounded_blocks(text, Block(0, len(text), shown or {}), context.limits.max_block_chars))
+    return NormalizedDocument(text=text, blocks=blocks, format=context.format, metadata=metadata)
+
+
+def fallback_document(text: str, context: ExtractionContext, encoding: str, reason: str) -> NormalizedDocument:
+    """Make plain blocks of a structured file that its own parser cannot read; says so in document and blocks."""
+    shown: dict[str, Scalar] = {"parser": "text", "fallback": True, "fallback_reason": reason}
+    return plain_document(text, context, {"encoding": encoding, **shown}, shown)
+
+
+def bounded_blocks(text: str, block: Block, max_chars: int) -> Iterator[Block]:
+    """Tile a block with blocks of at most `max_chars`, cut after a line where one ends in time; none if it is empty."""
+    first, start = 0, block.start
+    while start < block.end:
+        stop = block.end
+        if stop - start > max_chars:
+            line_end = text.rfind("\n", start, start + max_chars) + 1
+            stop = line_end if line_end > start else start + max_chars
+        last = bisect_left(block.cuts, stop, first)
+        yield block._replace(start=start, end=stop, cuts=block.cuts[first:last])
+        first, start = last, stop
