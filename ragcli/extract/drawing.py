@@ -111,3 +111,15 @@ def _linked(package: Package, part: str, identifier: str, read: object) -> list[
 
 def _true(element: Element, attribute: str) -> bool:
     return element.get(attribute) in ("1", "true")
+
+
+_TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
+
+
+def alternative(element: Element) -> Element | None:
+    """Choose one branch of an mc:AlternateContent, the first that holds text: the branches say the same thing."""
+    branches = [child for child in element if short(child.tag) in ("mc:Choice", "mc:Fallback")]
+    for branch in branches:
+        if any(short(inner.tag) in _TEXTUAL for inner in branch.iter()):
+            return branch
+    return branches[0] if branches else None
