@@ -11,9 +11,13 @@ from docx.oxml.parser import element_class_lookup
 
 from ragcli.extract.assembly import BLOCK_BYTES, Piece, assemble, split_lines
 from ragcli.extract.docx_story import Line, Story, W, outline_level
+from ragcli.extract.drawing import Graphics
 from ragcli.extract.opc import Element, Package, relation_id, short
 from ragcli.extract.packages import PackageRefused, refusal
 from ragcli.model import DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+
+# Paths stand beside each chunk: a part of one is cut here, so that hostile headings cannot swell an index.
+_MAX_HEADING = 120
 
 
 class DocxExtractor:
@@ -41,7 +45,7 @@ def _read(package: Package, context: ExtractionContext) -> NormalizedDocument:
         raise PackageRefused("the document names its glossary more than once")
     levels = _heading_levels(package, main)
     asides = _asides(package, main, levels)
-    story = Story(package, main, levels, asides)
+    story = Story(Graphics(package, main), levels, asides)
     for body in document:
         story.read(body)
     story.finish()
@@ -94,7 +98,7 @@ def _asides(package: Package, main: str, levels: dict[str, int]) -> dict[tuple[s
             for note in package.root(part).iterfind(f"{W}{kind}"):
                 if note.get(f"{W}type", "normal") != "normal":
                     continue
-                story = Story(package, part, levels, {})
+                story = Story(Graphics(package, part), levels, {})
                 story.read(note)
                 story.finish()
                 author = " ".join(note.get(f"{W}author", "").split())
@@ -108,17 +112,20 @@ def _asides(package: Package, main: str, levels: dict[str, int]) -> dict[tuple[s
 def _margins(package: Package, main: str, document: Element) -> Iterator[Piece]:
     """Yield one piece with the text of all headers, then all footers, that some section shows; each line once."""
     relations = package.by_id(main)
-    seen: dict[str, None] = {}
+    parts: dict[str, None] = {}
     for kind in ("w:headerReference", "w:footerReference"):
         for element in document.iter():
             if short(element.tag) != kind:
                 continue
             relation = relations.get(relation_id(element))
             if relation is not None and relation.target in package:
-                story = Story(package, relation.target, {}, {})
-                story.read(package.root(relation.target))
-                story.finish()
-                seen.update(dict.fromkeys(line.text for line in story.lines))
+                parts[relation.target] = None
+    seen: dict[str, None] = {}
+    for part in parts:
+        story = Story(Graphics(package, part), {}, {})
+        story.read(package.root(part))
+        story.finish()
+        seen.update(dict.fromkeys(line.text for line in story.lines))
     if seen:
         yield Piece(list(seen), {})
 
@@ -130,7 +137,7 @@ def _sections(lines: list[Line]) -> Iterator[Piece]:
     for line in lines:
         if line.level is not None:
             yield from _pieces(section, path)
-            heading = " ".join(line.text.split())
+            heading = " ".join(line.text.split())[:_MAX_HEADING]
             path = [*((level, text) for level, text in path if level < line.level), (line.level, heading)]
             section = []
         section.append(line.text)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragcli.extract.drawing import alternative, graphic_lines, paragraph_text
-from ragcli.extract.opc import Element, Package, short
+from ragcli.extract.drawing import Graphics, alternative, paragraph_text
+from ragcli.extract.opc import Element, short
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Deleted or moved-away text, field codes, and properties that hold no text of the document.
@@ -49,16 +49,14 @@ class Story:
 
     def __init__(
         self,
-        package: Package,
-        part: str,
+        graphics: Graphics,
         levels: dict[str, int],
         asides: dict[tuple[str, str], list[str]],
         in_cell: bool = False,
     ) -> None:
         self.lines: list[Line] = []
         self.notes: set[str] = set()
-        self._package = package
-        self._part = part
+        self._graphics = graphics
         self._levels = levels
         self._asides = asides
         self._in_cell = in_cell
@@ -143,7 +141,7 @@ class Story:
     def _object(self, element: Element, name: str, found: _Paragraph) -> None:
         """Read what may stand in a run beside text; an unknown wrapper is walked through."""
         if name in ("dgm:relIds", "c:chart"):
-            found.extra += graphic_lines(element, self._package, self._part)
+            found.extra += self._graphics.lines(element)
         elif name == "a:p":
             found.extra.append(paragraph_text(element))
         elif name == "v:textpath":
@@ -174,7 +172,7 @@ class Story:
             cells = []
             for cell in _kin(row, "w:tc"):
                 if cell.find(f"{W}tcPr/{W}cellDel") is None:
-                    inner = Story(self._package, self._part, self._levels, self._asides, in_cell=True)
+                    inner = Story(self._graphics, self._levels, self._asides, in_cell=True)
                     inner.read(cell)
                     if inner._carried.strip():
                         inner.lines.append(Line(inner._carried))

@@ -7,6 +7,17 @@ from collections.abc import Iterator
 
 from ragcli.extract.opc import Element, Package, relation_id, short
 
+_TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
+
+
+def alternative(element: Element) -> Element | None:
+    """Choose one branch of an mc:AlternateContent, the first that holds text: the branches say the same thing."""
+    branches = [child for child in element if short(child.tag) in ("mc:Choice", "mc:Fallback")]
+    for branch in branches:
+        if any(short(inner.tag) in _TEXTUAL for inner in branch.iter()):
+            return branch
+    return branches[0] if branches else None
+
 
 def paragraphs(container: Element) -> list[str]:
     """List the texts of all paragraphs (a:p) below an element, in document order."""
@@ -46,16 +57,38 @@ def table_rows(table: Element) -> list[str]:
     return rows
 
 
-def graphic_lines(frame: Element, package: Package, part: str) -> list[str]:
-    """List the text of the diagrams and charts that a frame of `part` points at."""
-    lines: list[str] = []
-    for element in frame.iter():
+class Graphics:
+    """Reads the shapes of one part; each diagram or chart it points at is read once, however often it is shown."""
+
+    def __init__(self, package: Package, part: str, *, chart_values: bool = True) -> None:
+        self._package = package
+        self._targets = package.by_id(part)
+        self._chart_values = chart_values
+        self._seen: set[str] = set()
+
+    def lines(self, element: Element) -> list[str]:
+        """List the lines of an element: paragraphs, table rows, diagrams and charts, in document order."""
         name = short(element.tag)
+        if name == "a:p":
+            return [paragraph_text(element)]
+        if name == "a:tbl":
+            return table_rows(element)
         if name == "dgm:relIds":
-            lines += _linked(package, part, relation_id(element, "dm"), diagram_lines)
-        elif name == "c:chart":
-            lines += _linked(package, part, relation_id(element), chart_lines)
-    return lines
+            return self._linked(relation_id(element, "dm"))
+        if name == "c:chart":
+            return self._linked(relation_id(element))
+        if name == "mc:AlternateContent":
+            branch = alternative(element)
+            return [] if branch is None else self.lines(branch)
+        return [line for child in element for line in self.lines(child) if line.strip()]
+
+    def _linked(self, identifier: str) -> list[str]:
+        relation = self._targets.get(identifier)
+        if relation is None or relation.target not in self._package or relation.target in self._seen:
+            return []
+        self._seen.add(relation.target)
+        root = self._package.root(relation.target)
+        return diagram_lines(root) if relation.kind == "diagramData" else chart_lines(root, self._chart_values)
 
 
 def diagram_lines(data: Element) -> list[str]:
@@ -69,14 +102,14 @@ def diagram_lines(data: Element) -> list[str]:
     return lines
 
 
-def chart_lines(chart: Element) -> list[str]:
-    """List a chart's titles, then for each series its name and its points as `category: value`."""
+def chart_lines(chart: Element, values: bool = True) -> list[str]:
+    """List a chart's titles, and with `values` each series: its name, its points as `category: value`."""
     lines = []
     for element in chart.iter():
         name = short(element.tag)
         if name == "c:title":
             lines += paragraphs(element)
-        elif name == "c:ser":
+        elif name == "c:ser" and values:
             lines += _series_lines(element)
     return lines
 
@@ -102,24 +135,5 @@ def _cached(reference: Element) -> Iterator[tuple[str, str]]:
             yield index, " ".join(element.text.split())
 
 
-def _linked(package: Package, part: str, identifier: str, read: object) -> list[str]:
-    relation = package.by_id(part).get(identifier)
-    if relation is None or relation.target not in package:
-        return []
-    return list(read(package.root(relation.target)))  # type: ignore[operator]
-
-
 def _true(element: Element, attribute: str) -> bool:
     return element.get(attribute) in ("1", "true")
-
-
-_TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
-
-
-def alternative(element: Element) -> Element | None:
-    """Choose one branch of an mc:AlternateContent, the first that holds text: the branches say the same thing."""
-    branches = [child for child in element if short(child.tag) in ("mc:Choice", "mc:Fallback")]
-    for branch in branches:
-        if any(short(inner.tag) in _TEXTUAL for inner in branch.iter()):
-            return branch
-    return branches[0] if branches else None

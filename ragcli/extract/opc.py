@@ -54,6 +54,12 @@ def short(tag: str) -> str:
     return f"{prefix}:{name}" if prefix else name
 
 
+@functools.lru_cache(maxsize=4096)
+def local(tag: str) -> str:
+    """Return the name of a qualified tag without its namespace."""
+    return tag.rpartition("}")[2]
+
+
 def relation_id(element: Element, name: str = "id") -> str:
     """Return the r:id (or r:embed, r:dm ...) of an element, '' where it has none."""
     return str(element.get(_RELATION + name, ""))
@@ -66,6 +72,7 @@ class Package:
         scan(raw, limits, kind="ooxml")
         self._archive = open_archive(raw, limits)
         self._names = part_names(self._archive, "ooxml")
+        self._relations: dict[str, list[Relation]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -99,19 +106,9 @@ class Package:
 
     def relations(self, part: str = "") -> list[Relation]:
         """List the relationships of a part ('' for the package), in the order of the file."""
-        folder, _, base = part.rpartition("/")
-        rels = f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels"
-        if rels not in self._names:
-            return []
-        found = []
-        for element in self.root(rels):
-            kind = element.get("Type", "").rpartition("/")[2]
-            external = element.get("TargetMode") == "External"
-            target = element.get("Target", "")
-            if not external:
-                target = self._resolve(folder, target)
-            found.append(Relation(element.get("Id", ""), kind, target, external))
-        return found
+        if part not in self._relations:
+            self._relations[part] = self._read_relations(part)
+        return self._relations[part]
 
     def related(self, part: str, *kinds: str) -> list[str]:
         """List the existing parts that a part points at with one of these kinds of relationship."""
@@ -135,6 +132,21 @@ class Package:
                 if short(element.tag) == "title":
                     return " ".join((element.text or "").split())
         return ""
+
+    def _read_relations(self, part: str) -> list[Relation]:
+        folder, _, base = part.rpartition("/")
+        rels = f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels"
+        if rels not in self._names:
+            return []
+        found = []
+        for element in self.root(rels):
+            kind = element.get("Type", "").rpartition("/")[2]
+            external = element.get("TargetMode") == "External"
+            target = element.get("Target", "")
+            if not external:
+                target = self._resolve(folder, target)
+            found.append(Relation(element.get("Id", ""), kind, target, external))
+        return found
 
     def _resolve(self, folder: str, target: str) -> str:
         target = target.replace("\\", "/").partition("#")[0]
