@@ -4,11 +4,10 @@ May not open packages nor arrange sections. Text boxes come after their paragrap
 paragraph or table row that cites them; deleted and moved-away text and field codes are left out.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragcli.extract.drawing import Graphics, alternative, paragraph_text
+from ragcli.extract.drawing import Graphics, alternative, description, paragraph_text
 from ragcli.extract.opc import Element, short
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -21,7 +20,6 @@ _UNSEEN = frozenset(
 )  # fmt: skip
 _SIGNS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-", "w:t": "", "m:t": ""}
 _ASIDES = {"w:footnoteReference": "footnote", "w:endnoteReference": "endnote", "w:commentReference": "comment"}
-_FILE_NAME = re.compile(r"\S+\.\w{2,4}|https?://\S+")
 # A heading is short; longer paragraphs that wear its style are text.
 _MAX_HEADING = 250
 # A table row whose cells hold several lines is written as one line while a reader still takes it in at a glance.
@@ -147,9 +145,7 @@ class Story:
         elif name == "v:textpath":
             found.extra.append(element.get("string", ""))
         elif name == "wp:docPr":
-            description = " ".join(element.get("descr", "").split())
-            if description and not _FILE_NAME.fullmatch(description):
-                found.extra.append(f"[picture] {description}")
+            found.extra += description(element)
         elif name == "w:sym":
             found.text.append(_symbol(element))
         else:

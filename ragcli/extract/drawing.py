@@ -3,10 +3,12 @@
 May not open packages nor know of slides, sheets or pages.
 """
 
+import re
 from collections.abc import Iterator
 
 from ragcli.extract.opc import Element, Package, relation_id, short
 
+_FILE_NAME = re.compile(r"\S+\.\w{2,4}|https?://\S+")
 _TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
 
 
@@ -43,18 +45,23 @@ def paragraph_text(paragraph: Element) -> str:
 
 
 def table_rows(table: Element) -> list[str]:
-    """List the rows of an a:tbl, cells joined by bars; cells that a merge covers are left out."""
+    """List the rows of an a:tbl, cells joined by bars."""
     rows = []
     for row in table:
         if short(row.tag) != "a:tr":
             continue
-        cells = []
-        for cell in row:
-            if short(cell.tag) == "a:tc" and not (_true(cell, "hMerge") or _true(cell, "vMerge")):
-                cells.append(" ".join(" ".join(paragraphs(cell)).split()))
-        if any(cells):
+        cells = [" ".join(" ".join(paragraphs(cell)).split()) for cell in row if short(cell.tag) == "a:tc"]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
             rows.append(" | ".join(cells))
     return rows
+
+
+def description(properties: Element) -> list[str]:
+    """Return what the author says a picture shows, as one labelled line; file names say nothing."""
+    text = " ".join(properties.get("descr", "").split())
+    return [f"[picture] {text}"] if text and not _FILE_NAME.fullmatch(text) else []
 
 
 class Graphics:
@@ -77,6 +84,8 @@ class Graphics:
             return self._linked(relation_id(element, "dm"))
         if name == "c:chart":
             return self._linked(relation_id(element))
+        if name in ("p:cNvPr", "xdr:cNvPr"):
+            return description(element)
         if name == "mc:AlternateContent":
             branch = alternative(element)
             return [] if branch is None else self.lines(branch)
@@ -133,7 +142,3 @@ def _cached(reference: Element) -> Iterator[tuple[str, str]]:
         if short(element.tag) == "c:v" and element.text:
             index = element.getparent().get("idx", "0")
             yield index, " ".join(element.text.split())
-
-
-def _true(element: Element, attribute: str) -> bool:
-    return element.get(attribute) in ("1", "true")
