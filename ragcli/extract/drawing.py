@@ -41,7 +41,11 @@ def paragraph_text(paragraph: Element) -> str:
             pieces.append((element.text or "").replace("\n", " "))
         elif name == "a:br":
             pieces.append("\n")
-    return "".join(pieces)
+    text = "".join(pieces)
+    letters = text.split("\n")
+    # Upright writing is often made with a line break after each letter; the reader still sees a word.
+    stacked = len(letters) > 2 and all(len(letter) == 1 for letter in letters)
+    return "".join(letters) if stacked else text
 
 
 def table_rows(table: Element) -> list[str]:
