@@ -1,0 +1,245 @@
+"""Read the symbols of a source text with tree-sitter: parse, run the language's query, map bytes to characters.
+
+The only module that knows tree-sitter, which it imports when first used. It never recurses over a tree and never asks a
+node for its parent or siblings, which tree-sitter answers in time that grows with the file.
+
+A query file marks a definition with its kind (`@function`, `@class` ...; `@function.part` for one of several clauses),
+the node around it that belongs to it with `@outer`, its name with `@name` (or a C declarator with `@declarator`), a
+type that its name hangs on with `@in`, where its body begins with `@body`; comments and attributes are `@attach`. Where
+two patterns match a node, the one that stands first counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragcli.extract.languages import BY_NAME
+from ragcli.extract.tiling import Span, Symbol
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Query, Tree
+
+NAME_CHARS = 160
+DECLARATOR_DEPTH = 12  # pointers to arrays of functions ... a name deeper than this is not worth the walk
+# A callback stands for 100 parser steps. Ordinary code takes 0.005 a byte, dense tables 0.013; ten times as many means
+# that the parser is lost in ambiguity. Steps, not seconds: the same file ends the same way on every machine.
+BASE_STEPS = 20_000
+STEPS_PER_BYTE = 0.125
+READ_BYTES = 1 << 16
+
+_ROLES = frozenset(("outer", "name", "declarator", "in", "body", "attach", "error"))
+
+
+class GrammarUnavailableError(Exception):
+    """The grammar's wheel is not installed, or too old or too new for the installed tree-sitter."""
+
+
+class ParseTimeoutError(Exception):
+    """The parser took more steps than a sound file of that size needs."""
+
+
+class Reading(NamedTuple):
+    """What a parse tells, in characters: definitions, attached comments, ranges that did not parse."""
+
+    symbols: list[Symbol]
+    attachments: list[Span]
+    errors: list[Span]
+    tree: "Tree"
+
+
+class _Found(NamedTuple):
+    node: "Node"
+    outer: "Node"
+    name: str
+    kind: str
+    scope: str
+    head_end: int
+
+
+def read_symbols(text: str, language: str, grammar: str) -> Reading:
+    """Parse the text and collect what the language's query finds."""
+    parser, query = _tools(language, grammar)
+    data = text.encode("utf-8", "replace")
+    tree = _parse(parser, data)
+    found, attached, errors = _run(query, tree.root_node, data)
+    offsets = _offsets(text, data, _marks(found, attached, errors))
+    symbols = [
+        Symbol(
+            offsets[item.outer.start_byte], offsets[item.node.start_byte], offsets[item.node.end_byte],
+            offsets[item.head_end], item.name, item.kind.removesuffix(".part"), item.scope, item.kind.endswith(".part"),
+        )
+        for item in found
+    ]  # fmt: skip
+    return Reading(
+        [_trimmed(text, symbol) for symbol in symbols],
+        [_trim(text, offsets[node.start_byte], offsets[node.end_byte]) for node in attached],
+        [(offsets[node.start_byte], offsets[node.end_byte]) for node in errors],
+        tree,
+    )
+
+
+def statement_cuts(tree: "Tree", text: str, lines: Sequence[int], max_lines: int, max_bytes: int) -> list[int]:
+    """List where statements begin inside nodes too large for a chunk: offsets of line starts, ascending.
+
+    No cut parts a comment from the statement below it.
+    """
+    cuts: set[int] = set()
+    stack = [tree.root_node]
+    while stack:
+        previous_comment = -2
+        for child in stack.pop().children:
+            row, column = child.start_point
+            end_row = child.end_point.row
+            line = lines[row]
+            if previous_comment < row - 1 and (column == 0 or text[line : line + column].isspace()):
+                cuts.add(line)
+            previous_comment = end_row if "comment" in child.type or "attribute" in child.type else -2
+            if end_row - row >= max_lines or child.end_byte - child.start_byte > max_bytes:
+                stack.append(child)
+    return sorted(cuts)
+
+
+@cache
+def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
+    """Load a grammar and compile its query, once a process."""
+    module, _, function = grammar.rpartition(".")
+    try:
+        from tree_sitter import Language, Parser, Query
+
+        loaded: Language = Language(getattr(import_module(module), function)())
+        name = BY_NAME[language].query or language
+        source = files("ragcli.extract.languages").joinpath(f"{name}.scm").read_text(encoding="utf-8")
+        return Parser(loaded), Query(loaded, source)
+    except (ImportError, AttributeError, ValueError, OSError) as error:
+        raise GrammarUnavailableError(grammar) from error
+
+
+def _parse(parser: "Parser", data: bytes) -> "Tree":
+    budget = BASE_STEPS + int(len(data) * STEPS_PER_BYTE)
+    steps = 0
+
+    def read(offset: int, _: object) -> bytes:
+        return data[offset : offset + READ_BYTES]
+
+    def spent(_offset: int, _has_error: bool) -> bool:
+        nonlocal steps
+        steps += 1
+        return steps > budget
+
+    tree = parser.parse(read, progress_callback=spent)
+    if tree is None or steps > budget:
+        parser.reset()
+        raise ParseTimeoutError
+    return tree
+
+
+def _run(query: "Query", root: "Node", data: bytes) -> "tuple[list[_Found], list[Node], list[Node]]":
+    from tree_sitter import QueryCursor
+
+    best: dict[Span, tuple[int, _Found]] = {}
+    attached: list[Node] = []
+    errors: list[Node] = []
+    for pattern, captures in QueryCursor(query).matches(root):
+        attach = captures.get("attach")
+        if attach is not None:
+            attached.extend(attach)
+        elif "error" in captures:
+            errors.extend(captures["error"])
+        else:
+            found = _found(captures, data)
+            if found is not None:
+                key = (found.node.start_byte, found.node.end_byte)
+                if key not in best or pattern < best[key][0]:
+                    best[key] = (pattern, found)
+    attached.sort(key=lambda node: node.start_byte)
+    return [found for _, found in best.values()], attached, errors
+
+
+def _found(captures: "dict[str, list[Node]]", data: bytes) -> _Found | None:
+    kind = next((key for key in captures if key not in _ROLES), "")
+    if not kind:
+        return None
+    node = captures[kind][0]
+    scope = ""
+    if "declarator" in captures:
+        scope, name = _declared(captures["declarator"][0], data)
+    elif "name" in captures:
+        name = _clean(_text(captures["name"][0], data))
+    else:
+        name = ""
+    if not name:
+        return None
+    if "in" in captures:
+        scope = _clean(_text(captures["in"][-1], data))
+    outer = captures["outer"][0] if "outer" in captures else node
+    body = captures["body"][0] if "body" in captures else node.child_by_field_name("body")
+    return _Found(node, outer, name, kind, scope, body.start_byte if body is not None else node.end_byte)
+
+
+def _declared(node: "Node", data: bytes) -> tuple[str, str]:
+    """Follow a C declarator to the name it declares: its scope and itself."""
+    for _ in range(DECLARATOR_DEPTH):
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            inner = next((child for child in node.named_children[:4] if child.type.endswith("declarator")), None)
+        if inner is None:
+            break
+        node = inner
+    if node.type.endswith("declarator"):
+        return "", ""
+    name = _text(node, data)
+    if node.type != "operator_cast" and "operator" not in name:
+        scope, _, name = name.rpartition("::")
+        return _clean(scope), _clean(name)
+    return "", _clean(name.split("(")[0] if node.type == "operator_cast" else name)
+
+
+def _text(node: "Node", data: bytes) -> str:
+    return data[node.start_byte : min(node.end_byte, node.start_byte + 4 * NAME_CHARS)].decode("utf-8", "ignore")
+
+
+def _clean(name: str) -> str:
+    """Make one bounded word of a name: no type arguments at its end, no blanks, dots between its parts."""
+    name = " ".join(name.split())
+    if name.endswith(">") and "<" in name and "operator" not in name:
+        name = name[: name.index("<")]
+    if len(name) > 1 and name[0] in "\"'`[" and name[-1] in "\"'`]":
+        name = name[1:-1]
+    return name.replace("::", ".").replace("\\", ".").strip(". &*")[:NAME_CHARS]
+
+
+def _marks(found: "Iterable[_Found]", attached: "Iterable[Node]", errors: "Iterable[Node]") -> list[int]:
+    marks: list[int] = []
+    for item in found:
+        marks += (item.outer.start_byte, item.node.start_byte, item.node.end_byte, item.head_end)
+    for nodes in (attached, errors):
+        for node in nodes:
+            marks += (node.start_byte, node.end_byte)
+    return marks
+
+
+def _offsets(text: str, data: bytes, marks: list[int]) -> "dict[int, int] | range":
+    """Map byte offsets to characters in one pass; in ASCII text they are the same."""
+    if len(data) == len(text):
+        return range(len(data) + 1)
+    known: dict[int, int] = {}
+    at = characters = 0
+    for mark in sorted(set(marks)):
+        characters += len(data[at:mark].decode("utf-8", "ignore"))
+        known[mark] = characters
+        at = mark
+    return known
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    """Leave out the line end that some grammars count to a node."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _trimmed(text: str, symbol: Symbol) -> Symbol:
+    end = _trim(text, symbol.own_start, symbol.end)[1]
+    return symbol if end == symbol.end else symbol._replace(end=end, head_end=min(end, symbol.head_end))

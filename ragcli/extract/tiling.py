@@ -1,0 +1,279 @@
+"""Turn the symbols that an adapter found in a source text into blocks that tile it. Pure: reads no syntax, no files.
+
+A symbol's block takes the doc comments and decorators directly above it and the rest of its last line. What lies
+between two methods of a class belongs to the class; what lies between symbols belongs to nobody and may merge. Blank
+lines and lone closing brackets go with the block before them, so that no chunk is made of them alone.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ragcli.model import Block, Metadata
+from ragcli.settings import Limits
+
+CLASS_KINDS = frozenset((
+    "class", "interface", "struct", "enum", "trait", "impl", "object", "protocol", "extension", "record", "union",
+    "module", "actor", "annotation", "mixin",
+))  # fmt: skip
+SCOPE = "scope"  # a namespace: it qualifies names but owns no lines
+SIGNATURE_CHARS = 240
+NESTED_LINES = 8  # a function inside one too large for a chunk is a unit of its own from this many lines
+
+Span = tuple[int, int]
+
+_TAIL = re.compile(r"[ \t;,)\]}]*(?:(?://|#|--|/\*|\(\*|\{-)[^\n]*)?(?:\n|\Z)")
+_CLOSING = re.compile(
+    r"(?:[ \t]*#[ \t]*(?:endif|else)\b[^\n]*|\}[ \t;]*(?://[^\n]*|/\*[^\n]*\*/)|\b(?:end|End|END|fi|done|esac)\b|[^\w#}]|[#}])*"
+)
+_MODIFIERS = re.compile(r"[ \t]*(?:\w+(?:\([^()\n]*\))?[ \t]+){1,4}")  # also macros: `API(2) static`
+_ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|\[[^\[\]]*\]\s*)+")
+_LINE_COMMENT = re.compile(r"[ \t](?://|#)[ \t][^\n]*")
+_NEWLINE = re.compile(r"\n")
+
+
+class Symbol(NamedTuple):
+    """A definition in a text, in characters. `start` counts decorators and wrappers, `own_start` is the definition's.
+
+    `head_end` is where its body begins (`end` when it has none), `scope` a prefix of its qualified name that the
+    nesting does not tell (a receiver's type), `part` that it is one of several clauses under one name.
+    """
+
+    start: int
+    own_start: int
+    end: int
+    head_end: int
+    name: str
+    kind: str
+    scope: str = ""
+    part: bool = False
+
+
+class _Unit(NamedTuple):
+    symbol: Symbol
+    parent: int  # index of the unit around it, -1 at the top
+    kind: str
+    qualified: str
+
+
+def line_starts(text: str) -> list[int]:
+    """List the offset at which each line begins, the first being 0."""
+    return [0, *(found.end() for found in _NEWLINE.finditer(text))]
+
+
+def blocks_of(
+    text: str,
+    symbols: Sequence[Symbol],
+    attachments: Sequence[Span],
+    lines: Sequence[int],
+    language: str,
+    limits: Limits,
+) -> list[Block]:
+    """Tile the text with one block a symbol (more for one that holds others) and mergeable blocks between them.
+
+    `attachments` are the spans, in order, of what belongs to the symbol directly below: comments, attributes. Where the
+    symbols would make more chunks than a document may have, only the outermost are kept, and then none.
+    """
+    units = _nested(text, _joined(text, symbols, attachments), lines, limits)
+    if len(units) > limits.max_chunks // 2:
+        units = [unit for unit in units if unit.parent < 0]
+        if len(units) > limits.max_chunks // 2:
+            units = []
+    segments = _segments(text, units, _spans(text, units, attachments))
+    known: dict[int, Metadata] = {-1: {"language": language}}
+    blocks = []
+    for start, end, owner in segments:
+        if owner not in known:
+            known[owner] = _metadata(text, units[owner], lines, language)
+        blocks.append(Block(start, end, known[owner], mergeable=owner < 0))
+    return blocks
+
+
+def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -> list[Symbol]:
+    """Put symbols in order, outer before inner, and make one of the neighbouring clauses of a name."""
+    ordered = sorted(symbols, key=lambda s: (s.own_start, -s.end))
+    joined: list[Symbol] = []
+    starts = [start for start, _ in attachments]
+    for symbol in ordered:
+        last = joined[-1] if joined else None
+        if last is None or (last.name, last.kind) != (symbol.name, symbol.kind):
+            joined.append(symbol)
+        elif last.end - 2 < symbol.end <= last.end:
+            continue  # the definition inside its wrapper (`export`, `type`), a semicolon shorter at most
+        elif (
+            (last.part or symbol.part)
+            and last.end <= symbol.own_start
+            and not _uncovered(text, last.end, symbol.start, attachments, starts)
+        ):
+            joined[-1] = last._replace(end=symbol.end, part=last.part and symbol.part)
+        else:
+            joined.append(symbol)
+    return joined
+
+
+def _uncovered(text: str, start: int, end: int, attachments: Sequence[Span], starts: list[int]) -> bool:
+    """Tell whether something but blanks, separators and attachments lies in between."""
+    index = bisect_right(starts, start - 1)
+    while index < len(starts) and starts[index] < end:
+        if text[start : starts[index]].strip(" \t\n;,"):
+            return True
+        start = max(start, attachments[index][1])
+        index += 1
+    return bool(text[start:end].strip(" \t\n;,"))
+
+
+def _nested(text: str, symbols: Sequence[Symbol], lines: Sequence[int], limits: Limits) -> list[_Unit]:
+    """Give each symbol its parent and qualified name, without those that stay inside the function around them."""
+    units: list[_Unit] = []
+    stack: list[int] = []
+    for symbol in symbols:
+        while stack and units[stack[-1]].symbol.end <= symbol.own_start:
+            stack.pop()
+        parent = stack[-1] if stack else -1
+        outer = units[parent] if stack else None
+        kind = symbol.kind
+        if outer is not None:
+            if symbol.end > outer.symbol.end or symbol.own_start == outer.symbol.own_start:
+                continue
+            if outer.kind in CLASS_KINDS:
+                kind = "method" if kind == "function" else kind
+            elif outer.kind != SCOPE and not _stands_alone(symbol, outer.symbol, lines, limits):
+                continue
+        elif symbol.scope and kind == "function":
+            kind = "method"
+        prefix = outer.qualified if outer is not None else ""
+        qualified = ".".join(part for part in (prefix, symbol.scope, symbol.name) if part)
+        units.append(_Unit(symbol, parent, kind, qualified))
+        stack.append(len(units) - 1)
+    return units
+
+
+def _stands_alone(symbol: Symbol, outer: Symbol, lines: Sequence[int], limits: Limits) -> bool:
+    def height(of: Symbol) -> int:
+        return bisect_right(lines, of.end) - bisect_right(lines, of.start) + 1
+
+    too_large = height(outer) > limits.max_chunk_lines or outer.end - outer.start > limits.max_chunk_bytes
+    return too_large and height(symbol) >= NESTED_LINES
+
+
+def _spans(text: str, units: Sequence[_Unit], attachments: Sequence[Span]) -> list[Span]:
+    """Extend each unit over what is attached to it; spans nest and never cross."""
+    starts, after = _starts(text, units, attachments)
+    spans: list[Span] = []
+    for index, unit in enumerate(units):
+        end = unit.symbol.end
+        tail = _TAIL.match(text, end)
+        if tail is not None:
+            ceiling = spans[unit.parent][1] if unit.parent >= 0 else len(text)
+            if after[index] < len(units):
+                ceiling = min(ceiling, starts[after[index]])
+            if tail.end() <= ceiling:
+                end = tail.end()
+        spans.append((starts[index], end))
+    return spans
+
+
+def _starts(text: str, units: Sequence[_Unit], attachments: Sequence[Span]) -> tuple[list[int], list[int]]:
+    """Find where each unit's block begins, and for each the index of the first unit that is not inside it."""
+    attached_ends = [end for _, end in attachments]
+    starts: list[int] = []
+    after = [len(units)] * len(units)
+    stack: list[int] = []
+    for index, unit in enumerate(units):
+        floor = units[unit.parent].symbol.own_start if unit.parent >= 0 else 0
+        while stack and stack[-1] != unit.parent:
+            closed = stack.pop()
+            after[closed] = index
+            floor = max(floor, units[closed].symbol.end)
+        stack.append(index)
+        starts.append(_start(text, unit.symbol, floor, attachments, attached_ends))
+    return starts, after
+
+
+def _start(text: str, symbol: Symbol, floor: int, attachments: Sequence[Span], attached_ends: list[int]) -> int:
+    start = max(symbol.start, floor)
+    index = bisect_right(attached_ends, start) - 1
+    while index >= 0 and attachments[index][0] >= floor:
+        begin, end = attachments[index]
+        gap = text[end:start]
+        line = text.rfind("\n", floor, begin) + 1 or floor
+        if (gap and not gap.isspace()) or gap.count("\n") > 1 or text[line:begin].strip():
+            break
+        start = begin
+        index -= 1
+    line = text.rfind("\n", floor, start) + 1 or floor
+    before = text[line:start]
+    if not before or before.isspace() or _MODIFIERS.fullmatch(before):
+        return line
+    return start
+
+
+def _segments(text: str, units: Sequence[_Unit], spans: Sequence[Span]) -> list[tuple[int, int, int]]:
+    """Cut the text into (start, end, owner) runs that tile it; the owner is the index of a unit, -1 for nobody."""
+    out: list[tuple[int, int, int]] = []
+    lead = 0  # where the first run begins: it takes blank lines and brackets before it
+
+    def emit(start: int, end: int, owner: int) -> None:
+        while owner >= 0 and units[owner].kind == SCOPE:
+            owner = units[owner].parent
+        if start >= end:
+            return
+        if out:
+            significant = _CLOSING.match(text, start, end)
+            if significant is None or significant.end() == end or (out[-1][2] == owner == -1):
+                out[-1] = (out[-1][0], end, out[-1][2])
+                return
+            blank = start + len(text[start:end]) - len(text[start:end].lstrip())
+            begin = text.rfind("\n", start, blank) + 1
+            if begin > start:
+                out[-1] = (out[-1][0], begin, out[-1][2])
+                start = begin
+            out.append((start, end, owner))
+        elif not text[start:end].isspace():
+            out.append((lead, end, owner))
+
+    position = 0
+    stack = [-1]
+    for index, unit in enumerate(units):
+        while stack[-1] != unit.parent:
+            emit(position, spans[stack[-1]][1], stack[-1])
+            position = max(position, spans[stack.pop()][1])
+        emit(position, spans[index][0], unit.parent)
+        position = spans[index][0]
+        stack.append(index)
+    while stack[-1] >= 0:
+        emit(position, spans[stack[-1]][1], stack[-1])
+        position = max(position, spans[stack.pop()][1])
+    emit(position, len(text), -1)
+    return out if out or not text else [(0, len(text), -1)]
+
+
+def _metadata(text: str, unit: _Unit, lines: Sequence[int], language: str) -> Metadata:
+    symbol = unit.symbol
+    own_start = symbol.own_start
+    if text[own_start] in "@[":
+        skipped = _ANNOTATIONS.match(text, own_start, symbol.end)
+        if skipped is not None and skipped.end() < symbol.end:
+            own_start = skipped.end()
+    last = max(own_start, symbol.end - 1)
+    return {
+        "symbol": symbol.name,
+        "qualified_symbol": unit.qualified,
+        "kind": unit.kind,
+        "signature": _signature(text, own_start, symbol),
+        "symbol_start_line": bisect_right(lines, own_start),
+        "symbol_end_line": bisect_right(lines, last),
+        "language": language,
+    }
+
+
+def _signature(text: str, own_start: int, symbol: Symbol) -> str:
+    end = symbol.head_end
+    if end >= symbol.end or end <= own_start:
+        newline = text.find("\n", own_start, symbol.end)
+        end = newline if newline >= 0 else symbol.end
+    head = text[own_start : min(end, own_start + 4 * SIGNATURE_CHARS)]
+    head = " ".join(_LINE_COMMENT.sub("", head).split())
+    head = head.rstrip("{; ").rstrip(":= ") or head
+    return head if len(head) <= SIGNATURE_CHARS else head[: SIGNATURE_CHARS - 1].rstrip() + "…"
