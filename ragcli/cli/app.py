@@ -1,0 +1,207 @@
+"""Starts the command line: finds the command, builds only that one, and turns every end into an exit code.
+
+The only place that catches what commands raise. It may not know what a command does.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from ragcli.cli import output
+from ragcli.errors import RagError, UsageError
+
+
+class Entry(NamedTuple):
+    """Where a command lives; its help is the docstring of the function."""
+
+    module: str
+    function: str
+
+
+COMMANDS = {
+    "index": Entry("index", "index"),
+    "search": Entry("search", "search"),
+    "prompt": Entry("prompt", "prompt"),
+    "status": Entry("status", "status"),
+    "add": Entry("documents", "add"),
+    "list": Entry("documents", "list_"),
+    "show": Entry("show", "show"),
+    "rm": Entry("documents", "rm"),
+    "clear": Entry("documents", "clear"),
+    "config": Entry("config_cmd", "config"),
+    "completion": Entry("completion", "completion"),
+    "export": Entry("transfer", "export"),
+    "import": Entry("transfer", "import_"),
+}
+ABOUT = "Turn any directory of code and documents into a local, ranked, citable index, and a question into a prompt."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; whatever happens, no traceback and no half-told error."""
+    output.prepare()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(words)
+        output.flush()
+        return code
+    except BrokenPipeError:
+        output.silence(1)
+        return 0
+    except KeyboardInterrupt:
+        output.silence(1)
+        return 130
+    except RagError as error:
+        return _fail(error.message, error.hint, error.exit_code)
+    except OSError as error:
+        return _fail_on_system(error)
+    except Exception as error:
+        # Python would exit with 1, which here means "found nothing"; a bug must not read as an answer.
+        return _fail_on_bug(error, words)
+
+
+def build(name: str) -> Any:
+    """Build one command of the tree (a Typer command with the shared options)."""
+    import typer
+    from typer.main import get_command
+
+    from ragcli.cli.options import HELP_NAMES, Command, shared_options
+
+    entry = COMMANDS[name]
+    function: Callable[..., int] = getattr(import_module(f"ragcli.cli.{entry.module}"), entry.function)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name, cls=Command, context_settings={"help_option_names": HELP_NAMES})(function)
+    command = get_command(app)
+    if name == "index":
+        from ragcli.cli.limits import limit_options
+
+        command.params.extend(limit_options())
+    command.params.extend(shared_options())
+    return command
+
+
+def tree() -> Any:
+    """Build the whole command tree, for help, completions and man pages."""
+    from typer.core import TyperGroup
+
+    from ragcli.cli.options import HELP_NAMES, shared_options
+
+    return TyperGroup(
+        name="ragcli",
+        commands={name: build(name) for name in COMMANDS},
+        params=list(shared_options()),
+        help=ABOUT,
+        epilog="Exit codes: 0 done or found, 1 search found nothing, 2 usage or another error, 3 no such session or "
+        "document, 4 locked, 5 index unreadable, 6 index --strict failed, 130 interrupted.",
+        context_settings={"help_option_names": HELP_NAMES},
+        rich_markup_mode=None,
+    )
+
+
+def _run(words: list[str]) -> int:
+    leading, name, rest = _split(words)
+    if name is None:
+        return _root(leading)
+    if name not in COMMANDS:
+        raise UsageError(f"no such command: {_shown(name)}", _suggestion(name))
+    import typer
+    from typer._click.exceptions import ClickException  # Typer bundles click and re-exports only subclasses
+
+    command = build(name)
+    try:
+        with command.make_context(f"ragcli {name}", [*leading, *rest]) as context:
+            result = command.invoke(context)
+        return int(result or 0)
+    except typer.Exit as end:
+        return end.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except ClickException as error:
+        raise UsageError(_one_line(error.format_message()), f"run: ragcli {name} --help") from None
+
+
+def _root(leading: list[str]) -> int:
+    import typer
+    from typer._click.exceptions import ClickException
+
+    if not leading:
+        leading = ["--help"]
+        group = tree()
+        output.say(group.make_context("ragcli", [], resilient_parsing=True).get_help())
+        return 2
+    try:
+        tree().make_context("ragcli", leading)
+    except typer.Exit as end:
+        return end.exit_code
+    except ClickException as error:
+        raise UsageError(_one_line(error.format_message()), "run: ragcli --help") from None
+    raise UsageError("no command given", "run: ragcli --help")
+
+
+def _split(words: list[str]) -> tuple[list[str], str | None, list[str]]:
+    """Part a command line at the command's name: the shared options before it count as if they stood behind it."""
+    from ragcli.cli.options import takes_value
+
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return words[:at], words[at + 1] if at + 1 < len(words) else None, words[at + 2 :]
+        if not word.startswith("-") or word == "-":
+            return words[:at], word, words[at + 1 :]
+        at += 2 if takes_value(word) else 1
+    return words, None, []
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, n=1)
+    return f"did you mean: ragcli {close[0]}" if close else "run: ragcli --help"
+
+
+def _fail(message: str, hint: str, code: int) -> int:
+    try:
+        output.flush()
+    except OSError:
+        output.silence(1)
+    output.say(f"ragcli: {_shown(message)}")
+    if hint:
+        output.say(f"hint: {_shown(hint)}")
+    return code
+
+
+def _fail_on_system(error: OSError) -> int:
+    output.silence(1)
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        import errno
+
+        if error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT):
+            return _fail(f"cannot write the output: {reason}", "", 2)
+        return _fail(reason, "", 2)
+    import os
+
+    return _fail(f"{os.fsdecode(error.filename)}: {reason}", "", 2)
+
+
+def _fail_on_bug(error: Exception, words: list[str]) -> int:
+    if "-v" in words or "--verbose" in words:
+        import traceback
+
+        output.say(traceback.format_exc().rstrip())
+    return _fail(
+        f"internal error: {type(error).__name__}: {_one_line(str(error))[:200]}",
+        "this is a bug; run the command again with -v to see where",
+        2,
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shown(text: str) -> str:
+    from ragcli.cli.terminal import visible_name
+
+    return visible_name(text)

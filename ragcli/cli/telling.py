@@ -1,0 +1,33 @@
+"""Tells people, on standard error, what the engine noticed; and runs the index refresh of `--fresh`."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ragcli.cli import output
+from ragcli.cli.options import Shared
+from ragcli.cli.terminal import visible_name
+
+if TYPE_CHECKING:
+    from ragcli.service import RagService
+
+
+def tell(notices: Iterable[str], degraded: Iterable[str], asked: Shared) -> None:
+    """Pass on what the engine wants people to know, unless they asked for quiet."""
+    if asked.quiet:
+        return
+    for notice in notices:
+        output.say(f"ragcli: {visible_name(notice)}")
+    for stream in degraded:
+        output.say(f"ragcli: the stream {visible_name(stream)} failed and was left out of the ranking")
+
+
+def refresh(service: "RagService", asked: Shared) -> None:
+    """Index what changed in the session's root, before a search."""
+    from ragcli.cli.progress import progress
+
+    with progress(asked) as callback:
+        report = service.index_directory(service.root, callback)
+    tell(report.notices, [], asked)
+    if asked.verbose:
+        for failure in report.failed:
+            output.say(f"ragcli: {visible_name(failure.file)}: {failure.code}: {visible_name(failure.reason)}")

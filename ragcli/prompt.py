@@ -1,0 +1,239 @@
+"""Wraps search results in the untrusted-context fence of a prompt and keeps it within a token budget. Pure text.
+
+The fence is `<tnsai-memory>`; whatever is quoted inside it is XML-escaped, so no content can close it. The query
+follows unchanged. This module may not search, read files or print.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from ragcli.errors import UsageError
+from ragcli.model import ContextPrompt, SearchResult
+
+CUT_MARK = "[cut here to fit the token budget]"
+
+_MEMORY_OPEN, _MEMORY_CLOSE = "<tnsai-memory>\n", "</tnsai-memory>\n"
+_USER_OPEN, _USER_CLOSE = "\n<tnsai-user-message>\n", "\n</tnsai-user-message>"
+
+# What XML 1.0 forbids or a parser would change (C0 but tab and LF, lone surrogates, U+FFFE, U+FFFF), the other
+# controls, and the bidirectional overrides and isolates that make text read differently from what it is.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_UNSAFE_IN_VALUES = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def render(query: str, results: Sequence[SearchResult], max_tokens: int | None = None) -> ContextPrompt:
+    """Make the prompt for a query from ranked results; the query alone where there is nothing to quote.
+
+    `max_tokens` bounds the estimate of the whole text with a final line feed: whole chunks in rank order, then one
+    chunk cut at a line end. A query that is over the budget by itself is a UsageError.
+    """
+    distinct = list(_without_repeats(results))
+    if max_tokens is None:
+        return _assemble(query, distinct)
+    alone = estimate_tokens(f"{query}\n")
+    if alone > max_tokens:
+        raise UsageError(
+            f"the query alone takes about {alone} tokens, over the budget of {max_tokens}",
+            "raise --max-tokens or shorten the query",
+        )
+    fence = _MEMORY_OPEN + _MEMORY_CLOSE + _USER_OPEN + query + _USER_CLOSE + "\n"
+    return _assemble(query, list(_within(distinct, max_tokens - estimate_tokens(fence))))
+
+
+def evidence_block(result: SearchResult) -> str:
+    """Render one result as an `<evidence>` element, every part of it escaped."""
+    entries = "".join(
+        f"<entry><key>{_escape_value(key)}</key><value>{_escape_value(value)}</value></entry>\n"
+        for key, value in _provenance(result)
+    )
+    return (
+        f"<evidence>\n<document-id>{_escape_value(result.id)}</document-id>\n<provenance>\n{entries}</provenance>\n"
+        f"<content>{_escape(_UNSAFE, result.content)}</content>\n</evidence>\n"
+    )
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text, on the high side; texts joined at a line end never cost more than apart.
+
+    A word of ASCII letters costs one token for each started group of four letters (three in an identifier, where a
+    capital begins a new word), each digit and each other ASCII character one, a run of spaces one for each started
+    eight beyond the single space that a word carries; anything outside ASCII costs one token for each two bytes of
+    UTF-8, at least one and a half a character.
+    """
+    return sum(_cost(piece) for piece in _PIECES.findall(text))
+
+
+_PIECES = re.compile(r"[A-Za-z][a-z]*|[0-9]+| +|[\t\n]+|[^\x00-\x7f]+|[\x00-\x7f]")
+
+
+def _cost(piece: str) -> int:
+    first = piece[0]
+    if first > "\x7f":
+        return max(-(-len(piece.encode("utf-8", "surrogatepass")) // 2), -(-len(piece) * 3 // 2))
+    if first == " ":
+        return -(-(len(piece) - 1) // 8)
+    if first.isalpha():
+        return -(-len(piece) // 4)
+    return len(piece)
+
+
+def _assemble(query: str, evidence: list[SearchResult]) -> ContextPrompt:
+    prompt = query
+    if evidence:
+        blocks = "".join(map(evidence_block, evidence))
+        prompt = _MEMORY_OPEN + blocks + _MEMORY_CLOSE + _USER_OPEN + query + _USER_CLOSE
+    return ContextPrompt(query, prompt, estimate_tokens(f"{prompt}\n"), evidence)
+
+
+def _provenance(result: SearchResult) -> list[tuple[str, object]]:
+    values: dict[str, object] = dict(result.metadata)
+    if not result.file:
+        return sorted(values.items())
+    values |= {"start_line": result.start_line, "end_line": result.end_line}
+    if result.language:
+        values.setdefault("language", result.language)
+    values.pop("file", None)
+    return [("file", result.file), *sorted(values.items())]
+
+
+def _escape_value(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return _escape(_UNSAFE_IN_VALUES, text)
+
+
+def _escape(unsafe: re.Pattern[str], text: str) -> str:
+    visible = unsafe.sub(_visible, text)
+    return visible.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _visible(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _NAMED:
+        return _NAMED[character]
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is not UTF-8 (PEP 383)
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _without_repeats(results: Sequence[SearchResult]) -> Iterator[SearchResult]:
+    """Leave out what a better-ranked result of the same file quotes already, whole results or their first lines."""
+    quoted: dict[str, list[SearchResult]] = {}
+    for result in results:
+        key = result.file or result.id
+        earlier = quoted.setdefault(key, [])
+        trimmed: SearchResult | None = result
+        for other in earlier:
+            if trimmed is not None:
+                trimmed = _beyond(other, trimmed)
+        if trimmed is not None:
+            earlier.append(trimmed)
+            yield trimmed
+
+
+def _beyond(earlier: SearchResult, later: SearchResult) -> SearchResult | None:
+    """Return the part of `later` whose lines `earlier` does not hold, None where it holds them all."""
+    if later.id == earlier.id or (_covers(earlier, later) and later.content in earlier.content):
+        return None
+    if not earlier.start_line <= later.start_line <= earlier.end_line < later.end_line:
+        return later
+    lines = _lines(later.content)
+    shared = earlier.end_line - later.start_line + 1
+    head = "".join(lines[:shared])
+    if not head.strip() or not earlier.content.rstrip("\n").endswith(head.rstrip("\n")):
+        return later
+    return later._replace(start_line=later.start_line + shared, content="".join(lines[shared:]))
+
+
+def _covers(outer: SearchResult, inner: SearchResult) -> bool:
+    return outer.start_line <= inner.start_line and inner.end_line <= outer.end_line
+
+
+def _within(results: Sequence[SearchResult], budget: int) -> Iterator[SearchResult]:
+    for result in results:
+        cost = estimate_tokens(evidence_block(result))
+        if cost <= budget:
+            budget -= cost
+            yield result
+            continue
+        cut = _cut(result, budget)
+        if cut is not None:
+            yield cut
+        return
+
+
+def _cut(result: SearchResult, budget: int) -> SearchResult | None:
+    """Shorten a result to the budget at a line end, inside its first line only where even that line is too long."""
+    lines = _lines(result.content)
+
+    def shortened(count: int) -> SearchResult:
+        content = "".join(lines[:count]).rstrip("\n")
+        return result._replace(content=f"{content}\n{CUT_MARK}", end_line=result.start_line + count - 1)
+
+    def fits(candidate: SearchResult) -> bool:
+        return estimate_tokens(evidence_block(candidate)) <= budget
+
+    count = _largest(len(lines) - 1, lambda number: fits(shortened(number)))
+    if count and "".join(lines[:count]).strip():
+        return shortened(count)
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return None
+    begun = result._replace(start_line=result.start_line + first, end_line=result.start_line + first)
+
+    def part(length: int) -> SearchResult:
+        return begun._replace(content=f"{lines[first][:length].rstrip()}\n{CUT_MARK}")
+
+    length = _boundary(lines[first], _largest(len(lines[first]) - 1, lambda number: fits(part(number))))
+    return part(length) if lines[first][:length].strip() else None
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _largest(high: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number up to `high` for which a falling predicate holds, 0 where none does."""
+    low = 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _boundary(line: str, length: int) -> int:
+    """Step back from the middle of a word or of a composed character (accents, joined emoji, flags)."""
+    space = line.rfind(" ", 0, length)
+    if space > length * 3 // 4:
+        return space
+    while 0 < length < len(line) and _splits(line, length):
+        length -= 1
+    return length
+
+
+def _splits(line: str, length: int) -> bool:
+    return _joins(line[length]) or line[length - 1] == "\u200d" or _splits_flag(line, length)
+
+
+def _joins(character: str) -> bool:
+    import unicodedata
+
+    return (
+        character == "\u200d"
+        or unicodedata.category(character) in ("Mn", "Me", "Mc")
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
+
+
+def _splits_flag(line: str, length: int) -> bool:
+    def flag(character: str) -> bool:
+        return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+    before = length
+    while before > 0 and flag(line[before - 1]):
+        before -= 1
+    return flag(line[length]) and (length - before) % 2 == 1
