@@ -296,3 +296,38 @@ class IndexStatus(NamedTuple):
     skipped: Mapping[str, int]
     formats: Mapping[str, int]
     languages: Mapping[str, int]
+
+
+class ChunkKey(NamedTuple):
+    """Where a chunk is in one opened generation."""
+
+    segment: int
+    chunk: int
+
+
+class Candidate(NamedTuple):
+    """A chunk that at least one stream ranks high, as signals see it: rows, no text.
+
+    `document` is a key equal for chunks of one document; `digest` tells copies of a text; `id` is the chunk's id (an
+    added document's own id is its path, with source not ''). A stream's rank is 0 where it did not rank the chunk.
+    """
+
+    key: ChunkKey
+    id: str
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    format: str
+    language: str
+    metadata: Metadata
+    document: tuple[int, int]
+    digest: bytes
+    streams: Mapping[str, StreamScore]
+
+
+class CandidatePool(NamedTuple):
+    """What a knowledge base answers: candidates by (path, line), and the streams that failed."""
+
+    candidates: list[Candidate]
+    degraded: list[str]

@@ -39,9 +39,11 @@ class Corpus(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """One generation. `root` is '' for a session without files; `root_key` its device and inode, to find a moved root.
+    """One generation. `root` is '' for a session without files; `root_key` its device and inode, to find a moved root;
+    `only` names the one file below the root that was indexed, '' for all.
 
-    `last_indexed` is in seconds since the epoch; `analyzers` names the analyzers whose terms the segments hold.
+    `last_indexed` is in seconds since the epoch; `analyzers` names the analyzers whose terms the segments hold; `added`
+    is a digest of the ids of the added documents that they index.
     """
 
     number: int
@@ -49,8 +51,10 @@ class Manifest(NamedTuple):
     name: str = ""
     root: str = ""
     root_key: tuple[int, int] = (0, 0)
+    only: str = ""
     options: IndexOptions = IndexOptions()
     analyzers: str = ""
+    added: str = ""
     last_indexed: float = 0.0
     segments: tuple[SegmentInfo, ...] = ()
     failures: tuple[Failure, ...] = ()

@@ -5,7 +5,7 @@ Everything is loaded when first asked for. What passed its checksum and still ma
 
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
@@ -36,7 +36,7 @@ class Blob(Protocol):
 class Segment:
     """One segment, with the ordinals of its dead documents (gone or replaced since it was written)."""
 
-    def __init__(self, blob: Blob, dead: Sequence[int] = ()) -> None:
+    def __init__(self, blob: Blob, dead: Collection[int] = ()) -> None:
         self._blob = blob
         self.name = blob.name
         self.dead = frozenset(dead)
@@ -49,6 +49,16 @@ class Segment:
             self.totals = SegmentTotals(*header["totals"])
         except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
             raise self._damaged("header") from error
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of the payload."""
+        return self._blob.size
+
+    def bury(self, dead: Collection[int]) -> None:
+        """Name other dead documents; only a writer does, before it commits them."""
+        self.dead = frozenset(dead)
+        self.__dict__.pop("dead_ranges", None)
 
     # -- terms and postings
 

@@ -66,7 +66,13 @@ class Blob:
         start = offset - first * PAGE
         return view[start : start + count]
 
+    def verify(self) -> None:
+        """Check every page; IndexCorruptError at the first that differs."""
+        for start in range(0, self.size, 64 * PAGE):
+            self.read(start, min(64 * PAGE, self.size - start))
+
     def close(self) -> None:
+        """Give the file back."""
         self._source.close()
 
     def _load(self, number: int) -> bytes:

@@ -94,6 +94,10 @@ class SnapshotStore:
             source.close()
             raise
 
+    def last_number(self) -> int:
+        """The highest generation number that any file bears, so that a repair never reuses one."""
+        return max((int(m[1]) for name in self.directory.list() if (m := _NUMBERED.fullmatch(name))), default=0)
+
     # -- writing, under the lock
 
     def segment_writer(self) -> BlobWriter:

@@ -1,0 +1,350 @@
+"""FileIndexer: walk, plan, ingest, segment, commit. A document's failure is data; the store's failure ends the run.
+
+Until the last step readers see the previous generation, and any error leaves it as it was.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from ragcli.added import ids_digest, reconcile
+from ragcli.errors import FailureCode, IndexCorruptError, IndexVersionError, SourceRejectedError, StrictError
+from ragcli.generations import GenerationWriter
+from ragcli.index.manifest import Manifest, SegmentInfo
+from ragcli.ingest.batches import ItemFailure
+from ragcli.ingest.patterns import unmatched
+from ragcli.ingest.walk import walk, walk_file
+from ragcli.ingest.workers import run_batches
+from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
+from ragcli.outcomes import Tally, pipeline_digest
+from ragcli.pipeline import ANALYZERS, FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
+from ragcli.planning import IndexPlan, Living, check_format, items, plan
+from ragcli.settings import IndexOptions
+from ragcli.store.documents import load_documents
+from ragcli.store.snapshots import SnapshotStore
+from ragcli.store.stats import StatCache, load_stats, save_stats
+
+# What a worker has imported before its first batch, so that no document's time pays for it.
+PRELOAD = ("ragcli.pipeline",)
+# Every run checks the pages of this much index; more of it only with --verify.
+VERIFY_BYTES = 256 * 1024 * 1024
+
+
+class IndexRequest(NamedTuple):
+    """One index run: what to index and how. `only` is one file below the root, '' for the whole tree."""
+
+    session: str
+    name: str
+    root: str
+    options: IndexOptions
+    only: str = ""
+    root_key: tuple[int, int] = (0, 0)
+    rebuild: bool = False
+    verify: bool = False
+    strict: bool = False
+    dry_run: bool = False
+    allow_empty: bool = False
+    workers: int | None = None
+
+
+class FileIndexer:
+    """Brings a session's index up to date with its tree, one generation at a time."""
+
+    def __init__(self, store: SnapshotStore) -> None:
+        self._store = store
+
+    def index(self, request: IndexRequest, progress: ProgressCallback | None = None) -> IndexReport:
+        """Run once, under the session's lock.
+
+        SourceRejectedError, UsageError, StrictError or StoreError leave the previous generation.
+        """
+        began = time.monotonic()
+        run = _Run(self._store, request, progress)
+        try:
+            return run.go()._replace(seconds=round(time.monotonic() - began, 3))
+        finally:
+            run.close()
+
+    def clear_hashes(self) -> None:
+        """Forget what the files looked like, so that the next run reads all of them."""
+        save_stats(self._store.directory, self._store.current_number(), StatCache(0, "", {}, []))
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, store: SnapshotStore, request: IndexRequest, progress: ProgressCallback | None) -> None:
+        self._store = store
+        self._request = request
+        self._progress = progress
+        self._notices: list[str] = []
+        self._started = time.time_ns()
+        self._pipeline = pipeline_digest(request.options)
+        self._writer: GenerationWriter | None = None
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def go(self) -> IndexReport:
+        request = self._request
+        base, cache = self._sound_base()
+        found = self._walk(base)
+        check_format(found, request.options.format)
+        if cache is not None and not request.verify and self._is_settled(base):
+            planned = plan(found, cache, cache.states, verify=False)
+            if not planned.todo and not planned.absent:
+                return self._idle(base, found, planned, cache)
+        return self._work(base, found, cache)
+
+    # -- what is there
+
+    def _sound_base(self) -> tuple[Manifest, StatCache | None]:
+        """The generation to build on, without what is damaged, and its stat cache where that can be trusted."""
+        request = self._request
+        fresh = Manifest(self._store.last_number(), request.session, request.name)
+        if request.rebuild:
+            return fresh, None
+        try:
+            base = self._store.manifest()
+        except IndexVersionError:
+            raise
+        except IndexCorruptError as error:
+            self._notices.append(f"{error.message}; all files are read again")
+            return fresh, None
+        if base is None:
+            return fresh, None
+        sound = self._sound_segments(base)
+        cache = load_stats(self._store.directory, base.number)
+        usable = cache is not None and cache.pipeline == self._pipeline and sound == base.segments
+        return base._replace(segments=sound), cache if usable else None
+
+    def _sound_segments(self, base: Manifest) -> tuple[SegmentInfo, ...]:
+        """The segments that pass their checksums; files of the others will be read again."""
+        sound = []
+        checked = self._request.verify or sum(info.size for info in base.segments) <= VERIFY_BYTES
+        for info in base.segments:
+            try:
+                blob = self._store.open_segment(info.name)
+                try:
+                    if checked:
+                        blob.verify()
+                finally:
+                    blob.close()
+                sound.append(info)
+            except IndexVersionError:
+                raise
+            except FileNotFoundError:
+                self._notices.append(f"{info.name} is missing; its files are read again")
+            except IndexCorruptError as error:
+                self._notices.append(f"{error.message}; its files are read again")
+        return tuple(sound)
+
+    def _is_settled(self, base: Manifest) -> bool:
+        """Whether the generation holds just the added documents, in terms of today's analyzers."""
+        return base.analyzers == ANALYZERS and base.added == ids_digest(load_documents(self._store.directory))
+
+    def _walk(self, base: Manifest) -> Walk:
+        request = self._request
+        if request.only:
+            return Walk([walk_file(os.path.join(request.root, request.only), request.options)], [], [])
+        found = walk(request.root, request.options)
+        paths = [file.path for file in found.files]
+        for pattern in unmatched(request.options.include, paths) if paths else ():
+            self._notices.append(f"--include {pattern} matches no file; ** crosses directories, as in **/*.py")
+        if not found.files:
+            self._check_empty(base, found)
+        return found
+
+    def _check_empty(self, base: Manifest, found: Walk) -> None:
+        if base.corpus.files and not self._request.allow_empty:
+            raise SourceRejectedError(
+                f"{self._request.root} had {base.corpus.files:,} files and now has none",
+                "mount it again, or give --allow-empty if that is right",
+            )
+        if any(entry.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET) for entry in found.skipped):
+            raise _nothing_usable(self._request.root)
+        self._notices.append(f"{self._request.root} holds no files: 0 files indexed")
+
+    # -- the two ways on
+
+    def _idle(self, base: Manifest, found: Walk, planned: IndexPlan, cache: StatCache) -> IndexReport:
+        """Nothing changed: no file is opened and no generation made."""
+        tally = Tally(found.skipped)
+        tally.carry(planned.carried, base.failures, cache.skipped)
+        if tally.failures and self._request.strict:
+            raise _strict(tally)
+        if self._is_same_tree(base):
+            if tally.sorted_skipped() != cache.skipped and not self._request.dry_run:
+                save_stats(self._store.directory, base.number, self._cache(tally)._replace(started=cache.started))
+            return self._report(base, tally, committed=False)
+        if self._request.dry_run:
+            return self._report(base, tally, committed=False)
+        return self._commit(GenerationWriter(self._store, base), base, tally)
+
+    def _work(self, base: Manifest, found: Walk, cache: StatCache | None) -> IndexReport:
+        writer = self._writer = GenerationWriter(self._store, base, adopt=not self._request.rebuild)
+        if base.segments and base.analyzers != ANALYZERS:
+            self._notices.append("the analyzers changed: stored texts are analyzed again")
+            writer.reanalyze()
+        files, added = writer.living()
+        planned = plan(found, cache, [*files, *(cache.states if cache else ())], self._request.verify)
+        tally = Tally(found.skipped)
+        tally.carry(planned.carried, base.failures, cache.skipped if cache else ())
+        if self._request.dry_run:
+            return self._forecast(base, planned, files, tally)
+        self._ingest(writer, planned, files, tally)
+        gone = [files[path] for path in planned.absent if path in files]
+        for living in gone:
+            writer.drop(living)
+        tally.gone(len(gone))
+        reconcile(writer, load_documents(self._store.directory), added)
+        self._check(tally, found)
+        return self._commit(writer, base, tally)
+
+    def _forecast(self, base: Manifest, planned: IndexPlan, files: dict[str, Living], tally: Tally) -> IndexReport:
+        """What a run would do, as far as names and times tell; nothing is read or written."""
+        for file in planned.todo:
+            tally.count(FileOutcome(file, NEW), file.path in files)
+        tally.gone(sum(path in files for path in planned.absent))
+        return self._report(base, tally, committed=False)
+
+    # -- documents
+
+    def _ingest(self, writer: GenerationWriter, planned: IndexPlan, files: dict[str, Living], tally: Tally) -> None:
+        pending = writer.pending()
+        todo = items(planned.todo, files, pending)
+        total = len(planned.todo) + len(planned.carried)
+        done = len(planned.carried)
+        for outcome in self._outcomes(writer, todo):
+            path = outcome.file.path
+            self._apply(writer, outcome, files.get(path), pending.get(path))
+            tally.count(outcome, path in files)
+            done += 1
+            if self._progress is not None:
+                self._progress(IndexProgress(done, total, path))
+        limit = self._request.options.limits.max_total_text
+        if writer.living_text_bytes() > limit:
+            raise SourceRejectedError(
+                f"{self._request.root} holds more than {limit:,} bytes of text", "raise it with --max-total-text BYTES"
+            )
+
+    def _outcomes(self, writer: GenerationWriter, todo: Sequence[Item]) -> Iterator[FileOutcome]:
+        limits = self._request.options.limits
+        workers = self._request.workers
+        if workers is None:
+            workers = 0 if is_small(todo) else os.cpu_count() or 1
+        job = Job(self._request.root, self._request.options)
+        for outcome in run_batches(
+            partial(process, job),
+            batches(todo),
+            workers=workers,
+            seconds_per_item=limits.extraction_seconds,
+            batch_seconds=limits.extraction_seconds,
+            memory=limits.extraction_memory,
+            preload=PRELOAD,
+        ):
+            for result in outcome.results:
+                if result.batch is not None:
+                    writer.add(result.batch)
+                yield from result.outcomes
+            yield from map(_failed, outcome.failures)
+
+    def _apply(
+        self, writer: GenerationWriter, outcome: FileOutcome, stored: Living | None, pending: Living | None
+    ) -> None:
+        """Replace, keep or drop what is stored of a file. A document that failed or cannot be read keeps it."""
+        if outcome.kind == SAME and pending is not None:
+            writer.adopt(pending)
+        elif outcome.kind in (SAME, FAILED) or outcome.code == SkipReason.UNREADABLE.value:
+            return
+        if stored is not None:
+            writer.drop(stored)
+
+    def _check(self, tally: Tally, found: Walk) -> None:
+        if tally.failures and self._request.strict:
+            raise _strict(tally)
+        if found.files and not tally.usable:
+            raise _nothing_usable(self._request.root)
+
+    # -- the end
+
+    def _commit(self, writer: GenerationWriter, base: Manifest, tally: Tally) -> IndexReport:
+        self._writer = writer
+        failures = tuple(tally.sorted_failures())
+        settled = base.number and base.analyzers == ANALYZERS and base.added == self._added_digest()
+        if settled and not writer.changed and failures == base.failures and self._is_same_tree(base):
+            save_stats(self._store.directory, base.number, self._cache(tally))
+            return self._report(base, tally, committed=False)
+        request = self._request
+        manifest = writer.commit(
+            Manifest(
+                number=max(base.number, self._store.last_number()) + 1,
+                session=request.session,
+                name=request.name,
+                root=request.root,
+                root_key=request.root_key,
+                only=request.only,
+                options=request.options,
+                analyzers=ANALYZERS,
+                added=self._added_digest(),
+                last_indexed=self._started / 1e9,
+                failures=failures,
+                skipped=tally.skipped_counts(),
+            )
+        )
+        save_stats(self._store.directory, manifest.number, self._cache(tally))
+        self._store.set_pending([])
+        self._store.collect()
+        return self._report(manifest, tally, committed=True)
+
+    def _is_same_tree(self, base: Manifest) -> bool:
+        request = self._request
+        stored = (base.root, base.root_key, base.only, base.options)
+        return stored == (request.root, request.root_key, request.only, request.options)
+
+    def _added_digest(self) -> str:
+        return ids_digest(load_documents(self._store.directory))
+
+    def _cache(self, tally: Tally) -> StatCache:
+        return StatCache(self._started, self._pipeline, tally.states, tally.sorted_skipped())
+
+    def _report(self, manifest: Manifest, tally: Tally, committed: bool) -> IndexReport:
+        return IndexReport(
+            session=self._request.session,
+            root=self._request.root,
+            generation=manifest.corpus.digest,
+            files=tally.counts(),
+            chunks=manifest.corpus.chunks,
+            seconds=0.0,
+            failed=tally.sorted_failures(),
+            skipped=tally.sorted_skipped(),
+            notices=[*self._notices, *tally.notices],
+            committed=committed,
+        )
+
+
+_KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
+
+
+def _failed(failure: ItemFailure[Item]) -> FileOutcome:
+    reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
+    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)
+
+
+def _strict(tally: Tally) -> StrictError:
+    failures = tally.sorted_failures()
+    first = failures[0]
+    return StrictError(
+        f"{len(failures):,} documents failed, the first is {first.file}: {first.reason}",
+        "nothing was committed; leave them out with --exclude, or run without --strict",
+    )
+
+
+def _nothing_usable(root: str) -> SourceRejectedError:
+    return SourceRejectedError(
+        f"{root} holds no file that can be indexed: 0 files",
+        "see why with: ragcli index --dry-run -v; ignore rules, --include and --format decide what counts",
+    )

@@ -1,0 +1,106 @@
+"""The account of one index run: what became of each file, for the report, the manifest and the stat cache. Pure."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from ragcli.errors import FailureCode
+from ragcli.extract.registry import SPECS
+from ragcli.index.manifest import options_to_plain
+from ragcli.ingest.chunkers import NormalizedDocumentChunker
+from ragcli.model import Failure, FileCounts, Skipped, SkipReason, SourceFile
+from ragcli.pipeline import ANALYZERS, FAILED, NEW, SAME, FileOutcome
+from ragcli.settings import IndexOptions
+from ragcli.store import stats
+from ragcli.store.stats import FileState
+
+# A failure of time or memory may not come again; the others would, on the same bytes with the same extractor.
+_PASSING = ("timed out", "out of memory", "crashed")
+
+
+def pipeline_digest(options: IndexOptions) -> str:
+    """A digest of all that decides what a file becomes; a stat cache made under another one is not trusted."""
+    extractors = [[spec.id, spec.version] for spec in SPECS]
+    chunker = [NormalizedDocumentChunker.id, NormalizedDocumentChunker.version]
+    parts = [options_to_plain(options), extractors, chunker, ANALYZERS]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Tally:
+    """Counts each file once, and keeps what the next run wants to know."""
+
+    def __init__(self, skipped: Iterable[Skipped]) -> None:
+        self.states: dict[str, FileState] = {}
+        self.failures: dict[str, Failure] = {}
+        self.skipped: list[Skipped] = list(skipped)
+        self.notices: list[str] = []
+        self._counts: Counter[str] = Counter()
+
+    def carry(self, carried: Mapping[str, FileState], failures: Iterable[Failure], skipped: Iterable[Skipped]) -> None:
+        """Take over files that have not changed, with why they failed or were left out."""
+        why = {failure.file: failure for failure in failures}
+        reasons = {entry.path: entry for entry in skipped}
+        for path, state in carried.items():
+            self.states[path] = state
+            if state.state == stats.FAILED:
+                self.failures[path] = why.get(path) or Failure(path, FailureCode.EXTRACTION.value, "failed before")
+            elif state.state == stats.LEFT_OUT:
+                self.skipped.append(reasons.get(path) or Skipped(path, SkipReason.UNSUPPORTED))
+            else:
+                self._counts["kept"] += 1
+
+    def count(self, outcome: FileOutcome, known: bool) -> None:
+        """Take note of a file that was looked at; `known` says whether something was stored of it."""
+        path = outcome.file.path
+        if outcome.kind == NEW:
+            self._counts["changed" if known else "new"] += 1
+            self._keep(outcome.file, stats.INDEXED)
+            self.notices += [f"{path}: {note}" for note in outcome.notes]
+        elif outcome.kind == SAME:
+            self._counts["kept"] += 1
+            self._keep(outcome.file, stats.INDEXED)
+        elif outcome.kind == FAILED:
+            self.failures[path] = Failure(path, outcome.code, outcome.reason)
+            if not outcome.reason.startswith(_PASSING):
+                self._keep(outcome.file, stats.FAILED)
+        else:
+            reason = SkipReason(outcome.code)
+            self.skipped.append(Skipped(path, reason, outcome.reason))
+            if reason not in (SkipReason.UNREADABLE, SkipReason.VANISHED):
+                self._keep(outcome.file, stats.LEFT_OUT)
+
+    def gone(self, count: int) -> None:
+        """Count documents whose files are no longer there."""
+        self._counts["gone"] += count
+
+    def counts(self) -> FileCounts:
+        """The run in numbers."""
+        return FileCounts(
+            new=self._counts["new"],
+            changed=self._counts["changed"],
+            kept=self._counts["kept"],
+            gone=self._counts["gone"],
+            failed=len(self.failures),
+            skipped=len(self.skipped),
+        )
+
+    @property
+    def usable(self) -> bool:
+        """Whether any file is or was a document."""
+        return bool(self._counts["new"] + self._counts["changed"] + self._counts["kept"] + len(self.failures))
+
+    def sorted_failures(self) -> list[Failure]:
+        """Failures by path."""
+        return [self.failures[path] for path in sorted(self.failures)]
+
+    def sorted_skipped(self) -> list[Skipped]:
+        """Paths left out, in order."""
+        return sorted(self.skipped)
+
+    def skipped_counts(self) -> dict[str, int]:
+        """How many paths were left out for each reason."""
+        return dict(sorted(Counter(entry.reason.value for entry in self.skipped).items()))
+
+    def _keep(self, file: SourceFile, state: str) -> None:
+        self.states[file.path] = FileState(file, state)

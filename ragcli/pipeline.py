@@ -1,0 +1,137 @@
+"""What runs in a worker: files to documents to one packed batch, and what became of each file.
+
+It meets ingestion and the index on one floor above both, so that neither knows the other. It writes nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ragcli.analysis import CODE_ID, CODE_VERSION, ENGLISH_ID, ENGLISH_VERSION
+from ragcli.index.packing import BatchPacker, PackedBatch
+from ragcli.index.rows import FILES, DocumentRow
+from ragcli.ingest import formats
+from ragcli.ingest.reading import TreeReader
+from ragcli.ingest.service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
+from ragcli.model import DocumentFormat, SourceFile
+from ragcli.settings import IndexOptions
+
+ANALYZERS = f"{ENGLISH_ID}/{ENGLISH_VERSION} {CODE_ID}/{CODE_VERSION}"
+
+# A batch is a unit of work, of retry and of memory: a second of one core's work, or 200 small files.
+BATCH_BYTES = 1024 * 1024
+BATCH_FILES = 200
+# Formats whose reading runs no third-party parser over hostile bytes: a small run of them needs no process of its own.
+SAFE_FORMATS = frozenset(
+    {DocumentFormat.TEXT, DocumentFormat.MARKDOWN, DocumentFormat.JSON, DocumentFormat.JSONL, DocumentFormat.CSV}
+)
+
+
+NEW = "new"
+SAME = "same"
+FAILED = "failed"
+LEFT_OUT = "left-out"
+
+
+class Job(NamedTuple):
+    """What all batches of a run share."""
+
+    root: str
+    options: IndexOptions
+
+
+class Item(NamedTuple):
+    """A file to look at, and the fingerprint of what is stored of it (b'' for nothing)."""
+
+    file: SourceFile
+    known: bytes
+
+
+class FileOutcome(NamedTuple):
+    """What became of a file: kind is NEW, SAME, FAILED or LEFT_OUT; `code` and `reason` say why."""
+
+    file: SourceFile
+    kind: str
+    code: str = ""
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class BatchResult(NamedTuple):
+    """Outcomes in the order of the items; the batch holds the new documents in that order too."""
+
+    outcomes: list[FileOutcome]
+    batch: PackedBatch | None
+
+
+def process(job: Job, items: Sequence[Item]) -> BatchResult:
+    """Ingest and pack files, one after the other."""
+    service = FileIngestionService(job.options.limits, job.options)
+    packer = BatchPacker()
+    outcomes = []
+    packed = False
+    with TreeReader(job.root) as reader:
+        for item in items:
+            outcome = service.ingest(reader, item.file, item.known)
+            if isinstance(outcome, Ingested):
+                packer.add(_row(outcome), outcome.document.text, outcome.chunks, outcome.ids)
+                packed = True
+            outcomes.append(_told(outcome))
+    return BatchResult(outcomes, packer.finish() if packed else None)
+
+
+def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
+    """Cut items into batches by bytes and count; a document in a binary format is a batch of its own.
+
+    The cuts depend on the items alone, so that any number of workers writes the same segments.
+    """
+    waiting: list[Item] = []
+    size = 0
+    for item in items:
+        format = formats.detect(item.file.path, None)
+        alone = format is not None and formats.is_binary_format(format)
+        if waiting and (alone or size + item.file.size > BATCH_BYTES or len(waiting) >= BATCH_FILES):
+            yield tuple(waiting)
+            waiting, size = [], 0
+        waiting.append(item)
+        size += item.file.size
+        if alone:
+            yield tuple(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield tuple(waiting)
+
+
+def is_small(items: Sequence[Item]) -> bool:
+    """Whether the work is less than starting a worker, and safe to do in this process."""
+    return sum(item.file.size for item in items) <= BATCH_BYTES // 4 and all(
+        formats.detect(item.file.path, None) in SAFE_FORMATS for item in items
+    )
+
+
+def _told(outcome: Outcome) -> FileOutcome:
+    match outcome:
+        case Ingested():
+            return FileOutcome(outcome.file, NEW, notes=outcome.document.notes)
+        case Unchanged():
+            return FileOutcome(outcome.file, SAME)
+        case Failed():
+            return FileOutcome(outcome.file, FAILED, outcome.code.value, outcome.reason)
+        case LeftOut():
+            return FileOutcome(outcome.file, LEFT_OUT, outcome.reason.value, outcome.detail)
+
+
+def _row(ingested: Ingested) -> DocumentRow:
+    file, document = ingested.file, ingested.document
+    return DocumentRow(
+        source=FILES,
+        path=file.path,
+        content_hash=ingested.content,
+        fingerprint=ingested.fingerprint,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        format=document.format.value,
+        language=document.language,
+        text_bytes=len(document.text.encode("utf-8", "replace")),
+        metadata=dict(document.metadata),
+        notes=document.notes,
+    )
