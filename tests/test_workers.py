@@ -55,15 +55,29 @@ def test_outcomes_come_in_the_order_of_the_batches(workers):
     assert outcomes[-1] == BatchOutcome((), [], [])
 
 
-@given(
-    st.lists(st.lists(st.tuples(st.sampled_from(["echo", "raise"]), st.integers(0, 9)), max_size=4), max_size=6),
-    st.integers(1, 2),
-)
+verbs = st.sampled_from(["echo", "echo", "echo", "raise", "exit"])
+
+
+@given(st.lists(st.lists(st.tuples(verbs, st.integers(0, 9)), max_size=4), max_size=8), st.integers(1, 2))
 @settings(max_examples=15, deadline=None)
-def test_processes_answer_as_the_calling_process_would(batches, workers):
+def test_each_item_has_its_own_result_or_failure_whatever_its_neighbours_do(batches, workers):
     batches = [tuple(batch) for batch in batches]
 
-    assert run(batches, workers) == run(batches, 0)
+    outcomes = run(batches, workers)
+
+    assert [outcome.items for outcome in outcomes] == batches
+    for batch, outcome in zip(batches, outcomes, strict=True):
+        assert [value for result in outcome.results for value in result] == [n for verb, n in batch if verb == "echo"]
+        assert [failure.item for failure in outcome.failures] == [item for item in batch if item[0] != "echo"]
+        assert {failure.kind for failure in outcome.failures} <= {"crash", "error"}
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from(["echo", "raise"]), st.integers(0, 9)), max_size=4), max_size=6))
+@settings(max_examples=10, deadline=None)
+def test_processes_answer_as_the_calling_process_would(batches):
+    batches = [tuple(batch) for batch in batches]
+
+    assert run(batches, 2) == run(batches, 0)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +93,7 @@ def test_processes_answer_as_the_calling_process_would(batches, workers):
         (("raise", 7), "error", "LookupError"),
         (("quit", 4), "error", "SystemExit"),
         (("unpicklable", 0), "error", "AttributeError"),
+        (("unloadable", 0), "error", "ZeroDivisionError"),
     ],
 )
 def test_only_the_culprit_of_a_batch_fails(culprit, kind, detail):
@@ -161,7 +176,7 @@ def test_batches_are_taken_only_as_far_as_the_look_ahead():
     ahead = len(taken)
     outcomes.close()
 
-    assert 1 <= ahead <= 5
+    assert 1 <= ahead <= 7
 
 
 def test_time_in_which_the_caller_works_does_not_count_against_a_worker():

@@ -9,6 +9,13 @@ import time
 _kept = []
 
 
+class _Unloadable:
+    """Pickles in the worker and raises where it is loaded."""
+
+    def __reduce__(self):
+        return divmod, (1, 0)
+
+
 def act(items):
     return [_act(*item) for item in items]
 
@@ -38,6 +45,8 @@ def _act(verb, value):
             sys.exit(value)
         case "unpicklable":
             return lambda: value
+        case "unloadable":
+            return _Unloadable()
         case "bytes":
             return bytes(value)
         case "print":

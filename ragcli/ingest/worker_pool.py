@@ -25,7 +25,14 @@ class _Slot:
         self.deadline = deadline
         self.ready = False
         self.served = 0
-        self.job: Job | None = None
+        self.jobs: deque[Job] = deque()  # the one under way, then the one that lies ready in the pipe
+
+    def takes(self, job: Job) -> bool:
+        """Whether `job` may lie ready behind the one under way, for the time in which nobody watches the pool.
+
+        Only batches do: a single document may take long, and must neither wait behind another nor keep one waiting.
+        """
+        return self.ready and not job.fresh and all(len(one.task.items) > 1 for one in (job, *self.jobs))
 
 
 class Pool:
@@ -46,9 +53,8 @@ class Pool:
         self._assign()
 
     def advance(self) -> None:
-        """Wait until something happens, and act on it."""
-        self._assign()
-        busy = [slot.deadline for slot in self._slots if slot.job]
+        """Wait until something happens, act on it, and set the workers going that have become free."""
+        busy = [slot.deadline for slot in self._slots if slot.jobs]
         patience = max(0.0, min(busy) - self._clock)
         before = time.monotonic()
         events = self._selector.select(patience)
@@ -59,8 +65,9 @@ class Pool:
                 self._flush(slot)
             if slot in self._slots and mask & selectors.EVENT_READ:
                 self._receive(slot)
-        for slot in [slot for slot in self._slots if slot.job and slot.deadline <= self._clock]:
+        for slot in [slot for slot in self._slots if slot.jobs and slot.deadline <= self._clock]:
             self._lose(slot, "timeout")
+        self._assign()
 
     def close(self) -> None:
         """Kill every worker."""
@@ -71,18 +78,18 @@ class Pool:
     def _assign(self) -> None:
         """Give the first jobs to idle workers, starting or replacing workers where that helps."""
         while self._jobs:
-            slot = self._free(self._jobs[0].fresh)
+            slot = self._free(self._jobs[0].fresh) or self._behind(self._jobs[0])
             if slot is None:
                 return
             job = self._jobs.popleft()
-            slot.job = job
-            if slot.ready:
+            slot.jobs.append(job)
+            if slot.ready and len(slot.jobs) == 1:
                 slot.deadline = self._clock + job.task.seconds
             slot.process.send(wire.dump(job.task.items))
             self._flush(slot)
 
     def _free(self, fresh: bool) -> _Slot | None:
-        idle = [slot for slot in self._slots if slot.job is None]
+        idle = [slot for slot in self._slots if not slot.jobs]
         for slot in idle:
             if not fresh or not slot.served:
                 return slot
@@ -92,6 +99,9 @@ class Pool:
             self._end(idle[0])
             return self._start()
         return None
+
+    def _behind(self, job: Job) -> _Slot | None:
+        return next((slot for slot in self._slots if len(slot.jobs) == 1 and slot.takes(job)), None)
 
     def _start(self) -> _Slot:
         try:
@@ -104,6 +114,8 @@ class Pool:
         return slot
 
     def _end(self, slot: _Slot) -> None:
+        """Kill a worker; what it had not begun is first in line again."""
+        self._jobs.extendleft(reversed(slot.jobs))
         self._slots.remove(slot)
         for pipe in (slot.process.reader, slot.process.writer):
             if pipe in self._selector.get_map():
@@ -129,39 +141,52 @@ class Pool:
         if reply.status == wire.READY:
             slot.ready = True
             self._failed_starts = 0
-            slot.deadline = self._clock + (slot.job.task.seconds if slot.job else 0.0)
+            self._begin(slot)
         elif reply.status == wire.BROKEN:
             raise RagError(f"a worker process could not start: {reply.body.decode(errors='replace')}", NO_WORKERS)
-        else:
+        elif slot.jobs:
             self._settle(slot, reply)
+        else:  # an answer nobody asked for
+            self._end(slot)
+
+    def _begin(self, slot: _Slot) -> None:
+        if slot.jobs:
+            slot.deadline = self._clock + slot.jobs[0].task.seconds
 
     def _settle(self, slot: _Slot, reply: Reply) -> None:
-        job, slot.job = slot.job, None
+        job = slot.jobs.popleft()
         fresh, slot.served = not slot.served, slot.served + 1
         if reply.retire or reply.status == wire.MEMORY:
             self._end(slot)
-        if job is None:  # an answer nobody asked for
-            return
+        else:
+            self._begin(slot)
         if reply.status == wire.DONE:
-            job.batch.settle(job, wire.load(reply.body))
+            self._accept(job, reply, fresh)
         elif reply.status == wire.MEMORY:
             self._retry(job, "memory", "", fresh)
         else:
             self._retry(job, "error", reply.body.decode(errors="replace"), fresh)
 
+    def _accept(self, job: Job, reply: Reply, fresh: bool) -> None:
+        try:
+            result = wire.load(reply.body)
+        except Exception as error:  # a value that pickles and does not come back is the function's failure
+            self._retry(job, "error", type(error).__name__, fresh)
+        else:
+            job.batch.settle(job, result)
+
     def _lose(self, slot: _Slot, kind: FailureKind) -> None:
         """A worker died or overran: kill it and see to its job."""
         detail = slot.process.ended() if kind == "crash" else ""
+        job = slot.jobs.popleft() if slot.ready and slot.jobs else None
         self._end(slot)
+        if job:
+            self._retry(job, kind, detail, not slot.served)
         if slot.ready:
-            if slot.job:
-                self._retry(slot.job, kind, detail, not slot.served)
             return
         self._failed_starts += 1
         if self._failed_starts >= START_ATTEMPTS:
             raise RagError(f"worker processes do not start ({detail or kind})", NO_WORKERS)
-        if slot.job:
-            self._jobs.appendleft(slot.job)
 
     def _retry(self, job: Job, kind: FailureKind, detail: str, fresh: bool) -> None:
         # Before all others: the oldest batch holds up the outcomes.

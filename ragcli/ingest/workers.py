@@ -16,7 +16,7 @@ from ragcli.ingest.worker_process import Launch, launch
 __all__ = ["BatchOutcome", "FailureKind", "ItemFailure", "Task", "run_batches"]
 
 # Batches taken and not yet given back, for each worker: bounds memory, and keeps workers busy behind a slow batch.
-LOOK_AHEAD = 2
+LOOK_AHEAD = 3
 
 
 def run_batches(
@@ -50,22 +50,21 @@ def _run_there(
 ) -> Iterator[BatchOutcome[Any, Any]]:
     pool = Pool(plan, workers)
     waiting: deque[Batch] = deque()
-    more = True
+    outcome: BatchOutcome[Any, Any] | None = None
     try:
         while True:
-            while more and len(waiting) < LOOK_AHEAD * workers:
-                items = next(batches, None)
-                if items is None:
-                    more = False
-                    break
+            while len(waiting) < LOOK_AHEAD * workers and (items := next(batches, None)) is not None:
                 batch = Batch(tuple(items), alone)
                 waiting.append(batch)
                 if batch.items:
                     pool.add(Job(batch, 0, Task(batch.items, together if len(batch.items) > 1 else alone)))
-            if not waiting:
+            if outcome:  # only now, so that the workers are busy while the caller is
+                yield outcome
+                outcome = None
+            elif not waiting:
                 return
-            if waiting[0].done:
-                yield waiting.popleft().outcome()
+            elif waiting[0].done:
+                outcome = waiting.popleft().outcome()
             else:
                 pool.advance()
     finally:
