@@ -12,8 +12,8 @@ from ragcli.ingest.worker_process import Launch, Reply, WorkerProcess
 START_SECONDS = 60.0  # importing on a cold, busy disk
 START_ATTEMPTS = 3
 # Time counts against a worker only while the pool waits for it: not while the caller works on an outcome, not while the
-# whole program is stopped (Ctrl-Z). A wait that lasted this much longer than asked was such a stop.
-OVERSLEPT = 1.0
+# whole program is stopped (Ctrl-Z). So a wait counts for no more than was asked, and little is asked at a time.
+TICK = 0.5
 NO_WORKERS = "to work in this process only, set workers to 0"
 
 
@@ -55,10 +55,10 @@ class Pool:
     def advance(self) -> None:
         """Wait until something happens, act on it, and set the workers going that have become free."""
         busy = [slot.deadline for slot in self._slots if slot.jobs]
-        patience = max(0.0, min(busy) - self._clock)
+        patience = max(0.0, min(*busy, self._clock + TICK) - self._clock)
         before = time.monotonic()
         events = self._selector.select(patience)
-        self._clock += min(time.monotonic() - before, patience + OVERSLEPT)
+        self._clock += min(time.monotonic() - before, patience)
         for key, mask in events:
             slot: _Slot = key.data
             if slot in self._slots and mask & selectors.EVENT_WRITE:
