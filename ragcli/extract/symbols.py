@@ -4,11 +4,13 @@ The only module that knows tree-sitter, which it imports when first used. It nev
 node for its parent or siblings, which tree-sitter answers in time that grows with the file.
 
 A query file marks a definition with its kind (`@function`, `@class` ...; `@function.part` for one of several clauses),
-the node around it that belongs to it with `@outer`, its name with `@name` (or a C declarator with `@declarator`), a
-type that its name hangs on with `@in`, where its body begins with `@body`; comments and attributes are `@attach`. Where
-two patterns match a node, the one that stands first counts.
+the node around it that belongs to it with `@outer`, where its body begins with `@body`, a type that its name hangs on
+with `@in`; and its name with `@name`, `@path` (the last part names, the parts before it qualify), `@label` (a name that
+is no plain word), or `@declarator` (a C declarator). Comments and attributes are `@attach`; those that start with `_`
+serve predicates. Where two patterns match a node, the one that stands first counts.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
@@ -29,7 +31,9 @@ BASE_STEPS = 20_000
 STEPS_PER_BYTE = 0.125
 READ_BYTES = 1 << 16
 
-_ROLES = frozenset(("outer", "name", "declarator", "in", "body", "attach", "error"))
+_ROLES = frozenset(("outer", "name", "path", "label", "declarator", "in", "body", "attach", "error", "_word"))
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+_MACRO_ARGUMENTS = re.compile(r"\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?[,)]")
 
 
 class GrammarUnavailableError(Exception):
@@ -162,13 +166,7 @@ def _found(captures: "dict[str, list[Node]]", data: bytes) -> _Found | None:
     if not kind:
         return None
     node = captures[kind][0]
-    scope = ""
-    if "declarator" in captures:
-        scope, name = _declared(captures["declarator"][0], data)
-    elif "name" in captures:
-        name = _clean(_text(captures["name"][0], data))
-    else:
-        name = ""
+    scope, name = _named(captures, node, data)
     if not name:
         return None
     if "in" in captures:
@@ -176,6 +174,25 @@ def _found(captures: "dict[str, list[Node]]", data: bytes) -> _Found | None:
     outer = captures["outer"][0] if "outer" in captures else node
     body = captures["body"][0] if "body" in captures else node.child_by_field_name("body")
     return _Found(node, outer, name, kind, scope, body.start_byte if body is not None else node.end_byte)
+
+
+def _named(captures: "dict[str, list[Node]]", node: "Node", data: bytes) -> tuple[str, str]:
+    """Return the scope that the name itself tells, and the name."""
+    if "name" in captures:
+        return "", _clean(_text(captures["name"][0], data))
+    if "path" in captures:
+        scope, _, name = _clean(_text(captures["path"][0], data).replace(":", ".")).rpartition(".")
+        return scope, name
+    if "label" in captures:
+        return "", " ".join(_text(captures["label"][0], data).split())[:NAME_CHARS]
+    if "declarator" not in captures:
+        return "", ""
+    scope, name = _declared(captures["declarator"][0], data)
+    if _MACRO.match(name) and node.child_by_field_name("type") is None:
+        arguments = _MACRO_ARGUMENTS.match(_text(captures["declarator"][0], data), len(name))
+        if arguments:  # TEST(Suite, Case) { ... }, SYSCALL_DEFINE(name, ...) { ... }
+            return (arguments[1], arguments[2]) if "TEST" in name and arguments[2] else ("", arguments[1])
+    return scope, name
 
 
 def _declared(node: "Node", data: bytes) -> tuple[str, str]:
@@ -207,7 +224,7 @@ def _clean(name: str) -> str:
         name = name[: name.index("<")]
     if len(name) > 1 and name[0] in "\"'`[" and name[-1] in "\"'`]":
         name = name[1:-1]
-    return name.replace("::", ".").replace("\\", ".").strip(". &*")[:NAME_CHARS]
+    return re.sub(r"::|\\|\.{2,}", ".", name).strip(". &*")[:NAME_CHARS]
 
 
 def _marks(found: "Iterable[_Found]", attached: "Iterable[Node]", errors: "Iterable[Node]") -> list[int]:

@@ -28,7 +28,7 @@ _CLOSING = re.compile(
     r"(?:[ \t]*#[ \t]*(?:endif|else)\b[^\n]*|\}[ \t;]*(?://[^\n]*|/\*[^\n]*\*/)|\b(?:end|End|END|fi|done|esac)\b|[^\w#}]|[#}])*"
 )
 _MODIFIERS = re.compile(r"[ \t]*(?:\w+(?:\([^()\n]*\))?[ \t]+){1,4}")  # also macros: `API(2) static`
-_ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|\[[^\[\]]*\]\s*)+")
+_ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|#?\[[^\[\]]*\]\s*)+")
 _LINE_COMMENT = re.compile(r"[ \t](?://|#)[ \t][^\n]*")
 _NEWLINE = re.compile(r"\n")
 
@@ -252,7 +252,7 @@ def _segments(text: str, units: Sequence[_Unit], spans: Sequence[Span]) -> list[
 def _metadata(text: str, unit: _Unit, lines: Sequence[int], language: str) -> Metadata:
     symbol = unit.symbol
     own_start = symbol.own_start
-    if text[own_start] in "@[":
+    if text[own_start] in "@[#" and language != "css":
         skipped = _ANNOTATIONS.match(text, own_start, symbol.end)
         if skipped is not None and skipped.end() < symbol.end:
             own_start = skipped.end()
@@ -275,5 +275,5 @@ def _signature(text: str, own_start: int, symbol: Symbol) -> str:
         end = newline if newline >= 0 else symbol.end
     head = text[own_start : min(end, own_start + 4 * SIGNATURE_CHARS)]
     head = " ".join(_LINE_COMMENT.sub("", head).split())
-    head = head.rstrip("{; ").rstrip(":= ") or head
+    head = head.rstrip("{;, ").rstrip(":= ") or head
     return head if len(head) <= SIGNATURE_CHARS else head[: SIGNATURE_CHARS - 1].rstrip() + "…"
