@@ -214,7 +214,7 @@ def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
         if raw is None or raw == [] or raw == ():
             continue
         name = name.replace("-", "_")
-        flag = f"--limit {name.removeprefix(LIMIT)}" if name.startswith(LIMIT) else "--" + name.replace("_", "-")
+        flag = "--" + name.removeprefix(LIMIT).replace("_", "-")
         layer.append(_Given(name, _read(name, raw, flag), COMMAND_LINE))
     return layer
 

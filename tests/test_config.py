@@ -156,7 +156,7 @@ def test_a_bad_variable_or_flag_names_itself(home):
     assert home.error(RAGCLI_K="ten").message == "RAGCLI_K must be a whole number of 1 or more, not 'ten'"
     assert home.error(RAGCLI_SIGNALS="maybe").message.startswith("RAGCLI_SIGNALS must be true or false")
     assert home.error({"max_per_file": 0}).message.startswith("--max-per-file must be a whole number")
-    assert home.error({"limit.max_files": "many"}).message.startswith("--limit max_files must be a whole number")
+    assert home.error({"limit.max_files": "many"}).message.startswith("--max-files must be a whole number")
     assert home.error({"limit.max_fils": 3}).hint == "did you mean limit.max_files?"
 
 
