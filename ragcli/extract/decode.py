@@ -32,12 +32,14 @@ _MAGIC = (
     b"7z\xbc\xaf", b"Rar!\x1a", b"\xd0\xcf\x11\xe0\xa1\xb1", b"SQLite format 3\x00", b"\x00asm", b"\xca\xfe\xba\xbe",
     b"\xcf\xfa\xed\xfe", b"(\xb5/\xfd", b"\x00\x01\x00\x00",
 )  # fmt: skip
+# A file of a known code page may hold this share of broken characters before it is read as Windows-1252 after all.
+_DAMAGE = 0.01
 _SAMPLE, _CONTEXT, _LONG_LINE = 16 * 1024, 200, 4_096
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIGH = re.compile(rb"[\x80-\xff]")
-_HIGH_WORD = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*+")
-# What Windows-1252 text is made of beside ASCII. Left out are the letters whose bytes are common ones of cp1250 (Polish,
-# Czech) and cp1254 (Turkish), which charset-normalizer tells apart better.
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
+# What Windows-1252 text is made of beside ASCII. Left out are the letters whose bytes are common ones of cp1250
+# (Polish, Czech) and cp1254 (Turkish), which charset-normalizer tells apart better.
 _WESTERN = frozenset("àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ€‘’‚“”„–—…«»°©®™§·•¿¡´±×£\u00a0\u00ad")
 
 
@@ -164,12 +166,16 @@ def _doubtful(raw: bytes) -> tuple[str, str]:
     damaged = raw.decode("utf-8", "replace")
     bad = damaged.count("\ufffd")
     good = sum(map(len, re.findall("[^\\x00-\\x7f\ufffd]+", damaged)))
-    if good > bad:  # chance makes one valid sequence in some ten of a code page; a damaged file has far more good ones
+    if good >= bad:  # chance makes one valid sequence in some ten of a code page; a damaged file has far more good ones
         return damaged, "utf-8"
     sample = _sample(raw)
-    for encoding in ("cp1252" if _western(sample) else _detected(sample), "cp1252"):
-        if encoding and _decodes(raw, encoding):
-            return raw.decode(encoding), encoding
+    encoding = "" if _western(sample) else _detected(sample)
+    if encoding:
+        text = raw.decode(encoding, "replace")
+        if text.count("\ufffd") <= len(text) * _DAMAGE:
+            return text, encoding
+    if _decodes(raw, "cp1252"):
+        return raw.decode("cp1252"), "cp1252"
     return raw.decode("latin-1"), "latin-1"
 
 
@@ -193,9 +199,9 @@ def _western(sample: bytes) -> bool:
         return False
     if not all(char in _WESTERN for char in set(sample.decode("cp1252")) if char > "\x7f"):
         return False
-    words = b"".join(_HIGH_WORD.findall(sample))
+    words = b"".join(word for word in _WORD.findall(sample) if not word.isascii())
     high = sum(char.isalpha() for char in words.decode("cp1252") if char > "\x7f")
-    return high <= len(words) / 2
+    return high <= max(2, len(words) / 2)
 
 
 def _detected(sample: bytes) -> str:
