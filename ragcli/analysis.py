@@ -15,6 +15,8 @@ from ragcli.synonyms import synonyms
 
 ENGLISH_ID, ENGLISH_VERSION = "english", "1"
 CODE_ID, CODE_VERSION = "code", "1"
+# Both in one string, as a manifest keeps it.
+ANALYZERS = f"{ENGLISH_ID}/{ENGLISH_VERSION} {CODE_ID}/{CODE_VERSION}"
 
 # A raw token is a run of ASCII word characters and of anything beyond ASCII that is not a common separator: combining
 # marks are no \w in Python and would split Indic and Thai words. What is no letter after all, the analyzers cut away.

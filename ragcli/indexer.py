@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ragcli.added import ids_digest, reconcile
+from ragcli.analysis import ANALYZERS
 from ragcli.errors import FailureCode, IndexCorruptError, IndexVersionError, SourceRejectedError, StrictError
 from ragcli.generations import GenerationWriter
 from ragcli.index.manifest import Manifest, SegmentInfo
@@ -19,7 +20,7 @@ from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
 from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
 from ragcli.outcomes import Tally, pipeline_digest
-from ragcli.pipeline import ANALYZERS, FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
+from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan
 from ragcli.settings import IndexOptions
 from ragcli.store.documents import load_documents

@@ -5,12 +5,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from ragcli.analysis import ANALYZERS
 from ragcli.errors import FailureCode
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import Failure, FileCounts, Skipped, SkipReason, SourceFile
-from ragcli.pipeline import ANALYZERS, FAILED, NEW, SAME, FileOutcome
+from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome
 from ragcli.settings import IndexOptions
 from ragcli.store import stats
 from ragcli.store.stats import FileState

@@ -6,7 +6,6 @@ It meets ingestion and the index on one floor above both, so that neither knows 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ragcli.analysis import CODE_ID, CODE_VERSION, ENGLISH_ID, ENGLISH_VERSION
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.rows import FILES, DocumentRow
 from ragcli.ingest import formats
@@ -14,8 +13,6 @@ from ragcli.ingest.reading import TreeReader
 from ragcli.ingest.service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
 from ragcli.model import DocumentFormat, SourceFile
 from ragcli.settings import IndexOptions
-
-ANALYZERS = f"{ENGLISH_ID}/{ENGLISH_VERSION} {CODE_ID}/{CODE_VERSION}"
 
 # A batch is a unit of work, of retry and of memory: a second of one core's work, or 200 small files.
 BATCH_BYTES = 1024 * 1024

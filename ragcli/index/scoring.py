@@ -57,23 +57,6 @@ def add_bm25(
         scores[chunk] = get(chunk, 0.0) + weight * frequency / (frequency + fixed + slope * lengths[chunk])
 
 
-def add_bm25_fields(
-    scores: Scores,
-    frequencies: Mapping[int, float],
-    lengths: Sequence[int],
-    weight: float,
-    average: float,
-    k1: float,
-    b: float,
-) -> None:
-    """The same where a chunk's frequency is a weighted sum over fields (BM25F with one length)."""
-    get = scores.get
-    fixed = k1 * (1.0 - b)
-    slope = k1 * b / average if average else 0.0
-    for chunk, frequency in frequencies.items():
-        scores[chunk] = get(chunk, 0.0) + weight * frequency / (frequency + fixed + slope * lengths[chunk])
-
-
 def add_tfidf(scores: Scores, postings: Iterable[int], norms: Sequence[float], weight: float) -> None:
     """Add weight * (1 + ln tf) / norm for each posting."""
     get, log = scores.get, math.log

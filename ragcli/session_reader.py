@@ -1,0 +1,313 @@
+"""What a session answers: searches, listings, status. Takes no lock and writes nothing.
+
+A generation stays open between searches of one process, and is left for a newer one as soon as there is one.
+"""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ragcli.analysis import ANALYZERS
+from ragcli.errors import SessionNotFoundError
+from ragcli.index.knowledge_base import IndexKnowledgeBase
+from ragcli.index.manifest import Manifest
+from ragcli.index.rows import FILES, ChunkRow, DocumentRow
+from ragcli.index.segment import Segment
+from ragcli.index.streams import Totals
+from ragcli.model import (
+    Candidate,
+    Document,
+    FileInfo,
+    IndexStatus,
+    Metadata,
+    SearchOutcome,
+    SearchResult,
+    StoredDocument,
+    StreamScore,
+)
+from ragcli.retrieval.retriever import retrieve
+from ragcli.sessions import SessionPlace
+from ragcli.settings import SearchFilter, SearchSettings
+from ragcli.store.snapshots import Generation, SnapshotStore
+
+
+class Opened(NamedTuple):
+    """One generation, ready to be searched."""
+
+    generation: Generation
+    segments: list[Segment]
+    knowledge_base: IndexKnowledgeBase
+
+    @property
+    def manifest(self) -> Manifest:
+        """The generation's manifest."""
+        return self.generation.manifest
+
+
+class SessionReader:
+    """Reads one session's current generation."""
+
+    def __init__(self, store: SnapshotStore, place: SessionPlace) -> None:
+        self._store = store
+        self._place = place
+        self._opened: Opened | None = None
+
+    # -- searching
+
+    def query(self, query: str, top_k: int, settings: SearchSettings) -> SearchOutcome:
+        """Answer one search from one generation."""
+        opened = self._open()
+        manifest = opened.manifest
+        ranked, pool = retrieve(opened.knowledge_base, query, top_k, settings, _document_filter(settings.where))
+        freshness = _Freshness(self._root(manifest), manifest, self._store)
+        results = []
+        for number, entry in enumerate(ranked, 1):
+            candidate = entry.candidate
+            row = opened.knowledge_base.document(candidate.document)
+            results.append(
+                _result(
+                    number, candidate, row, entry.score, opened.knowledge_base.text(candidate.key),
+                    freshness.is_stale(row), entry.parts if settings.explain else {},
+                )
+            )  # fmt: skip
+        return SearchOutcome(
+            query, self._session, self._root(manifest), manifest.corpus.digest, results, pool.degraded,
+            self._notices(manifest),
+        )  # fmt: skip
+
+    # -- looking
+
+    def manifest(self) -> Manifest | None:
+        """The committed manifest; None before the first commit."""
+        return self._store.manifest()
+
+    def documents(self) -> list[Document]:
+        """The added documents; SessionNotFoundError where there is no session."""
+        from ragcli.store.documents import load_documents
+
+        documents = load_documents(self._store.directory)
+        if not documents:
+            self._known_manifest()
+        return documents
+
+    def files(self) -> list[FileInfo]:
+        """The indexed files by path."""
+        found = [
+            FileInfo(row.path, row.format, row.language, len(segment.chunk_range(ordinal)), "indexed")
+            for segment in self._open().segments
+            for ordinal, row in segment.documents()
+            if row.source == FILES
+        ]
+        return sorted(found)
+
+    def failed(self) -> list[FileInfo]:
+        """The files that failed when they were last read."""
+        return [FileInfo(f.file, "", "", 0, "failed", f.code, f.reason) for f in self._known_manifest().failures]
+
+    def skipped(self) -> list[FileInfo]:
+        """The paths that the last run left out."""
+        from ragcli.store.stats import load_stats
+
+        cache = load_stats(self._store.directory, self._known_manifest().number)
+        return [
+            FileInfo(entry.path, "", "", 0, "skipped", entry.reason.value, entry.rule)
+            for entry in (cache.skipped if cache else ())
+        ]
+
+    def stored_file(self, path: str) -> StoredDocument | None:
+        """What is stored of a file, by its path relative to the root."""
+        for number, segment in enumerate(self._open().segments):
+            for ordinal, row in segment.documents():
+                if row.source == FILES and row.path == path:
+                    return self._stored(number, ordinal, row)
+        return None
+
+    def stored_document(self, document: Document) -> StoredDocument:
+        """What is stored of an added document; its own text where it is not indexed yet."""
+        manifest = self._store.manifest()
+        for number, segment in enumerate(self._open().segments if manifest else ()):
+            for ordinal, row in segment.documents():
+                if row.source != FILES and row.path == document.id:
+                    return self._stored(number, ordinal, row)._replace(text=document.text)
+        return StoredDocument("", document.id, "TEXT", "", "", document.text, document.metadata, [])
+
+    def status(self) -> IndexStatus:
+        """The session at a glance."""
+        manifest = self._known_manifest()
+        corpus = manifest.corpus
+        return IndexStatus(
+            session=self._session,
+            root=self._root(manifest),
+            files=corpus.files,
+            chunks=corpus.chunks,
+            documents=corpus.added,
+            last_indexed=manifest.last_indexed,
+            generation=corpus.digest,
+            bytes=sum(self._store.directory.sizes().values()),
+            text_bytes=corpus.text_bytes,
+            without_text=corpus.without_text,
+            failed=list(manifest.failures),
+            skipped=manifest.skipped,
+            formats=corpus.formats,
+            languages=corpus.languages,
+        )
+
+    # -- inside
+
+    def _open(self) -> Opened:
+        if self._opened is not None:
+            if self._store.current_number() == self._opened.manifest.number:
+                return self._opened
+            self._opened.generation.close()
+            self._opened = None
+        generation = self._store.open()
+        if generation is None:
+            raise self._unknown()
+        manifest = generation.manifest
+        segments = [Segment(blob, info.dead) for blob, info in zip(generation.blobs, manifest.segments, strict=True)]
+        totals = Totals(
+            sum(info.chunks for info in manifest.segments),
+            sum(info.english_length for info in manifest.segments),
+            sum(info.code_length for info in manifest.segments),
+        )
+        self._opened = Opened(generation, segments, IndexKnowledgeBase(segments, totals))
+        return self._opened
+
+    def _known_manifest(self) -> Manifest:
+        manifest = self._store.manifest()
+        if manifest is None:
+            raise self._unknown()
+        return manifest
+
+    def _unknown(self) -> SessionNotFoundError:
+        return SessionNotFoundError(
+            f"there is no session {self._session}", f"make it with: ragcli index -s {self._session} PATH"
+        )
+
+    @property
+    def _session(self) -> str:
+        return self._place.name or self._place.id
+
+    def _root(self, manifest: Manifest) -> str:
+        if self._place.root and manifest.only:
+            return os.path.dirname(self._place.root)
+        return self._place.root or manifest.root
+
+    def _notices(self, manifest: Manifest) -> list[str]:
+        notices = []
+        if self._place.moved_from:
+            notices.append(f"the indexed tree was {self._place.moved_from} and is now {self._place.root}")
+        if manifest.analyzers != ANALYZERS:
+            notices.append("the index was made by another version's analyzers; run: ragcli index")
+        return notices
+
+    def _stored(self, number: int, ordinal: int, row: DocumentRow) -> StoredDocument:
+        segment = self._open().segments[number]
+        chunks = []
+        texts = []
+        for chunk in segment.chunk_range(ordinal):
+            stored = segment.chunk(chunk)
+            text = segment.text_of(ordinal, stored)
+            texts.append(text)
+            chunks.append(_stored_chunk(stored, row, text))
+        return StoredDocument(
+            file=row.path if row.source == FILES else "",
+            id=row.path if row.source != FILES else "",
+            format=row.format,
+            language=row.language,
+            fingerprint=row.fingerprint.hex(),
+            text="".join(texts),
+            metadata=row.metadata,
+            chunks=chunks,
+        )
+
+
+class _Freshness:
+    """Whether the shown files are still what was indexed, by size and time."""
+
+    def __init__(self, root: str, manifest: Manifest, store: SnapshotStore) -> None:
+        self._root = root
+        self._manifest = manifest
+        self._store = store
+        self._there = bool(root) and os.path.isdir(root)
+        self._touched: dict[str, tuple[int, int]] | None = None
+
+    def is_stale(self, row: DocumentRow) -> bool | None:
+        """None where the tree is absent, or the document has no file."""
+        if not self._there or row.source != FILES:
+            return None
+        try:
+            status = os.lstat(os.path.join(self._root, row.path))
+        except OSError:
+            return True
+        now = status.st_size, status.st_mtime_ns
+        return now != (row.size, row.mtime_ns) and now != self._seen().get(row.path)
+
+    def _seen(self) -> dict[str, tuple[int, int]]:
+        """Files as the last run saw them: one that was touched and not changed keeps its row."""
+        if self._touched is None:
+            from ragcli.store.stats import INDEXED, load_stats
+
+            cache = load_stats(self._store.directory, self._manifest.number)
+            states = cache.states.values() if cache else ()
+            self._touched = {s.file.path: (s.file.size, s.file.mtime_ns) for s in states if s.state == INDEXED}
+        return self._touched
+
+
+def _result(
+    rank: int,
+    candidate: Candidate,
+    row: DocumentRow,
+    score: float,
+    text: str,
+    stale: bool | None,
+    parts: dict[str, float],
+) -> SearchResult:
+    streams = {name: place for name, place in candidate.streams.items() if place.rank}
+    return SearchResult(
+        rank=rank,
+        id=candidate.id if row.source == FILES else row.path,
+        file=row.path if row.source == FILES else "",
+        start_line=candidate.start_line,
+        end_line=candidate.end_line,
+        score=score,
+        streams=streams,
+        format=row.format,
+        language=row.language,
+        metadata=_metadata(row, candidate.metadata),
+        content=text,
+        stale=stale,
+        parts=parts,
+    )
+
+
+def _stored_chunk(chunk: ChunkRow, row: DocumentRow, text: str) -> SearchResult:
+    streams: dict[str, StreamScore] = {}
+    return SearchResult(
+        0, chunk.id, row.path if row.source == FILES else "", chunk.start_line, chunk.end_line, 0.0, streams,
+        row.format, row.language, _metadata(row, chunk.metadata), text,
+    )  # fmt: skip
+
+
+def _metadata(row: DocumentRow, chunk: Metadata) -> Metadata:
+    return {**row.metadata, **chunk}
+
+
+def _document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None:
+    """A predicate for what a search may answer from; added documents have no path, language or format to choose."""
+    if where == SearchFilter():
+        return None
+    from ragcli.ingest.patterns import GlobFilter
+
+    globs = GlobFilter(where.globs) if where.globs else None
+    languages = {language.lower() for language in where.languages}
+    formats = {format.upper() for format in where.formats}
+
+    def allowed(row: DocumentRow) -> bool:
+        if row.source != FILES:
+            return False
+        if languages and row.language.lower() not in languages and row.format.lower() not in languages:
+            return False
+        return (not formats or row.format in formats) and (globs is None or globs(row.path))
+
+    return allowed
