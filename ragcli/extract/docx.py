@@ -63,14 +63,19 @@ def _heading_levels(package: Package, main: str) -> dict[str, int]:
     for part in package.related(main, "styles"):
         for style in package.root(part, element_class_lookup).iterfind(f"{W}style"):
             identifier = style.styleId or ""
-            names[identifier] = (style.name_val or "").lower()
-            bases[identifier] = style.basedOn_val or ""
+            names[identifier] = _value(style.name).lower()
+            bases[identifier] = _value(style.basedOn)
             level = _level_of_name(names[identifier])
             if level is None and style.pPr is not None:
                 level = outline_level(style.pPr)
             if level is not None:
                 own[identifier] = level
     return {style: level for style in names if (level := _inherited(style, own, bases)) is not None}
+
+
+def _value(element: Element | None) -> str:
+    """Return w:val; the library's own accessor refuses the document where it is missing."""
+    return "" if element is None else str(element.get(f"{W}val", ""))
 
 
 def _inherited(style: str, own: dict[str, int], bases: dict[str, str]) -> int | None:

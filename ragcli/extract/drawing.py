@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ragcli.extract.opc import Element, Package, relation_id, short
 
-_FILE_NAME = re.compile(r"\S+\.\w{2,4}|https?://\S+")
+_ONE_WORD = re.compile(r"[!-~]+|.*\.(?:png|jpe?g|gif|wmf|emf|svg|bmp|tiff?)", re.IGNORECASE)
 _TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
 
 
@@ -63,9 +63,9 @@ def table_rows(table: Element) -> list[str]:
 
 
 def description(properties: Element) -> list[str]:
-    """Return what the author says a picture shows, as one labelled line; file names say nothing."""
+    """Return what the author says a picture shows, as one labelled line; file names and codes say nothing."""
     text = " ".join(properties.get("descr", "").split())
-    return [f"[picture] {text}"] if text and not _FILE_NAME.fullmatch(text) else []
+    return [f"[picture] {text}"] if text and not _ONE_WORD.fullmatch(text) else []
 
 
 class Graphics:

@@ -152,10 +152,13 @@ def _piece(name: str, lines: list[str], run: list[Row], header: str) -> Piece:
 
 
 def _header(head: list[Row]) -> str:
-    """Find the header: the first row of two words or more and no number, with at least one row below it."""
+    """Find the header: the first row of words alone that is at least half as wide as the widest, with a row below."""
+    widest = max((len(row.cells) for row in head), default=0)
     for row in head[:-1]:
         texts = [text for _, text in row.cells]
-        if len(texts) > 1 and not any(_NUMERIC.fullmatch(text) for text in texts):
+        if 2 * len(texts) < widest or len(texts) < 2:
+            continue
+        if not any(_NUMERIC.fullmatch(text) for text in texts):
             return _line(row)[:_MAX_HEADER]
     return ""
 

@@ -135,7 +135,10 @@ def _elements(stream: IO[bytes], name: str) -> Iterator[Element]:
     )  # fmt: skip
     since = 0
     while data := stream.read(_BUFFER):
-        parser.feed(data)
+        try:
+            parser.feed(data)
+        except etree.XMLSyntaxError:
+            raise PackageRefused("an XML part is not well-formed") from None
         since += len(data)
         for _, element in parser.read_events():
             since = 0
