@@ -4,6 +4,7 @@ Imports little, so that a new worker starts fast. Never prints: descriptors 1 an
 debugging, to the parent's standard error. The wire is described at HEADER; both ends are of one version and one user.
 """
 
+import contextlib
 import functools
 import importlib
 import os
@@ -25,6 +26,9 @@ RECYCLE_AFTER = 16
 RECYCLE_SHARE = 4
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+# Of 1000 (proc(5)). When the machine runs out of memory, the kernel should take a worker, whose document then fails,
+# and not the process that holds the run.
+OOM_SCORE = b"500"
 
 
 dump = functools.partial(pickle.dumps, protocol=pickle.HIGHEST_PROTOCOL)
@@ -139,6 +143,8 @@ def _limit(memory: int) -> int:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as score:
+        score.write(OOM_SCORE)
     baseline = _address_space()
     if memory and baseline:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
