@@ -40,11 +40,7 @@ class Selector:
         self._include = [compiled(pattern).fullmatch for pattern in include]
         self._exclude = [(pattern, compiled(pattern).fullmatch) for pattern in exclude]
         # A pattern that takes all below a directory takes the directory: the walk need not go there.
-        self._below = [
-            (pattern, compiled(pattern.rstrip("*").rstrip("/")).fullmatch)
-            for pattern in exclude
-            if pattern.rstrip("*").endswith("/") and pattern.rstrip("*/") and not pattern.endswith("/*")
-        ]
+        self._below = [(pattern, match) for pattern in exclude if (match := _directory(pattern)) is not None]
 
     def __bool__(self) -> bool:
         return bool(self._include or self._exclude)
@@ -91,14 +87,25 @@ class GlobFilter:
         return next((not negated for negated, match in self._globs if match(path)), None)
 
 
+def _directory(pattern: str) -> Match | None:
+    """Compile what comes before a last `/**` or `/`, None when the pattern does not end so."""
+    base = pattern.removesuffix("**").removesuffix("/")
+    if base == pattern.removesuffix("**") or base.endswith(("/", "\\")) or not base.strip("*/."):
+        return None
+    return compiled(base).fullmatch
+
+
 def _glob(glob: str) -> Match:
     body = glob.removesuffix("/")
+    if not body:
+        raise UsageError(f"{glob!r} is not a usable glob", "write a pattern such as '*.py' or '!docs/**'")
     return compiled(body if "/" in body else f"**/{body}").fullmatch
 
 
 def _alternatives(body: str, pattern: str) -> list[str]:
     """Write out `{a,b}`, innermost last; a brace behind a backslash or inside a bracket is a character."""
-    pending, done = [body], []
+    pending: list[str] = [body]
+    done: list[str] = []
     while pending:
         if len(pending) + len(done) > _MAX_ALTERNATIVES:
             raise UsageError(f"{pattern!r} has more than {_MAX_ALTERNATIVES} alternatives", "give several patterns")

@@ -59,13 +59,15 @@ def read_at(directory: int | None, name: str, path: str, max_bytes: int) -> tupl
 
 def _read_to_end(descriptor: int, size: int) -> bytes:
     """Read `size` bytes and one more if there is one, so that growth shows."""
-    raw = os.read(descriptor, size + 1)
-    while len(raw) <= size:
-        more = os.read(descriptor, size + 1 - len(raw))
-        if not more:
+    parts: list[bytes] = []
+    left = size + 1
+    while left > 0:
+        part = os.read(descriptor, left)
+        if not part:
             break
-        raw += more
-    return raw
+        parts.append(part)
+        left -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class TreeReader:

@@ -17,6 +17,7 @@ SECRET_NAMES = frozenset(
 )
 SECRET_PREFIX = ".env."
 IGNORE_FILES = (".gitignore", ".tnsignore")
+NAMED_FILES = SECRET_NAMES | COMPONENTS | {*IGNORE_FILES}  # whose names need a second look
 
 
 def secret_rule(name: str) -> str:

@@ -16,7 +16,15 @@ from ragcli.ingest.ignore import Scope, brings_back, descend, ignoring_rule
 from ragcli.ingest.patterns import Selector
 from ragcli.ingest.reading import BELOW_FLAGS, DIRECTORY_FLAGS, VANISHED, reason_of, source_file
 from ragcli.ingest.repository import scope_above, scope_inside
-from ragcli.ingest.skips import COMPONENTS, DIRECTORIES, FORBIDDEN, IGNORE_FILES, secret_rule
+from ragcli.ingest.skips import (
+    COMPONENTS,
+    DIRECTORIES,
+    FORBIDDEN,
+    IGNORE_FILES,
+    NAMED_FILES,
+    SECRET_PREFIX,
+    secret_rule,
+)
 from ragcli.model import Skipped, SkipReason, SourceFile, Walk
 from ragcli.settings import IndexOptions
 
@@ -207,19 +215,26 @@ class _Walker:
 
     def _left_out(self, name: str, path: str, scope: Scope) -> tuple[SkipReason, str] | None:
         lower = name.lower()
-        secret = secret_rule(name)
-        if secret:
-            return SkipReason.SECRET, secret
-        if name in IGNORE_FILES:
-            return SkipReason.DEFAULT_SKIP, name
-        if lower in COMPONENTS and (
-            lower in FORBIDDEN or (self._options.default_skips and not brings_back(scope, name, False))
-        ):
-            return SkipReason.DEFAULT_SKIP, lower
+        if lower in NAMED_FILES or lower.startswith(SECRET_PREFIX):
+            named = self._named(name, lower, scope)
+            if named is not None:
+                return named
         rule = ignoring_rule(scope, name, False) if scope else None
         if rule is not None:
             return SkipReason.IGNORED, rule.place
         return self._selector.leaves_out(path) if self._selector else None
+
+    def _named(self, name: str, lower: str, scope: Scope) -> tuple[SkipReason, str] | None:
+        """Say whether a file's name alone leaves it out: a secret, an ignore file, a component such as `.git`."""
+        if secret := secret_rule(name):
+            return SkipReason.SECRET, secret
+        if name in IGNORE_FILES:
+            return SkipReason.DEFAULT_SKIP, name
+        if lower in FORBIDDEN or (
+            lower in COMPONENTS and self._options.default_skips and not brings_back(scope, name, False)
+        ):
+            return SkipReason.DEFAULT_SKIP, lower
+        return None
 
     def _failed(self, path: str, error: OSError, is_dir: bool = False) -> None:
         """Note what the system refused: gone meanwhile, or unreadable (then what is indexed below it is kept)."""

@@ -27,6 +27,7 @@ _CLASSES: dict[str, tuple[tuple[int, int], ...]] = {
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
 _SLASH = 47
+_LONGEST_NAME = 1_024  # bytes; no file system of ours has longer ones, and no expression should be
 
 
 class Segment(NamedTuple):
@@ -75,9 +76,9 @@ def parse(pattern: str) -> tuple[Segment, ...] | None:
                     return tuple(segments)
             else:
                 at = _one(pattern, at, atoms, text)
+        segments.append(_segment(atoms, text))
     except _Never:
         return None
-    segments.append(_segment(atoms, text))
     return tuple(segments)
 
 
@@ -106,7 +107,8 @@ def _star(pattern: str, at: int, segments: list[Segment], atoms: list[str | None
         end += 1
     closed = end == len(pattern) or pattern[end] == "/" or pattern.startswith("\\/", end)
     if end - at > 1 and closed and (at == 0 or pattern[at - 1] == "/"):
-        segments.append(DEEP._replace(some=pattern.startswith("\\/", end)))
+        if not segments or not segments[-1].deep or segments[-1].some:  # `**/**` says no more than `**`
+            segments.append(DEEP._replace(some=pattern.startswith("\\/", end)))
     elif not atoms or atoms[-1] is not None:
         atoms.append(None)
     return end
@@ -130,6 +132,8 @@ def _one(pattern: str, at: int, atoms: list[str | None], text: list[str]) -> int
 
 
 def _segment(atoms: list[str | None], text: list[str]) -> Segment:
+    if len(atoms) > 2 * _LONGEST_NAME:
+        raise _Never
     plain = "".join(text)
     if len(text) == len(atoms):
         return Segment(re.escape(plain), literal=plain)
