@@ -11,7 +11,7 @@ serve predicates. Where two patterns match a node, the one that stands first cou
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -53,33 +53,18 @@ class Reading(NamedTuple):
     tree: "Tree"
 
 
-class _Found(NamedTuple):
-    node: "Node"
-    outer: "Node"
-    name: str
-    kind: str
-    scope: str
-    head_end: int
-
-
 def read_symbols(text: str, language: str, grammar: str) -> Reading:
     """Parse the text and collect what the language's query finds."""
     parser, query = _tools(language, grammar)
     data = text.encode("utf-8", "replace")
     tree = _parse(parser, data)
-    found, attached, errors = _run(query, tree.root_node, data)
-    offsets = _offsets(text, data, _marks(found, attached, errors))
-    symbols = [
-        Symbol(
-            offsets[item.outer.start_byte], offsets[item.node.start_byte], offsets[item.node.end_byte],
-            offsets[item.head_end], item.name, item.kind.removesuffix(".part"), item.scope, item.kind.endswith(".part"),
-        )
-        for item in found
-    ]  # fmt: skip
+    symbols, attachments, errors = _run(query, tree.root_node, data)
+    if len(data) != len(text):
+        symbols, attachments, errors = _in_characters(data, symbols, attachments, errors)
     return Reading(
-        [_trimmed(text, symbol) for symbol in symbols],
-        [_trim(text, offsets[node.start_byte], offsets[node.end_byte]) for node in attached],
-        [(offsets[node.start_byte], offsets[node.end_byte]) for node in errors],
+        [symbol if text[symbol.end - 1] > " " else _trimmed(text, symbol) for symbol in symbols],
+        [span if text[span[1] - 1] > " " else (span[0], _trim(text, *span)) for span in attachments],
+        errors,
         tree,
     )
 
@@ -139,29 +124,31 @@ def _parse(parser: "Parser", data: bytes) -> "Tree":
     return tree
 
 
-def _run(query: "Query", root: "Node", data: bytes) -> "tuple[list[_Found], list[Node], list[Node]]":
+def _run(query: "Query", root: "Node", data: bytes) -> tuple[list[Symbol], list[Span], list[Span]]:
+    """Return definitions, attachments in order, and errors; all in bytes."""
     from tree_sitter import QueryCursor
 
-    best: dict[Span, tuple[int, _Found]] = {}
-    attached: list[Node] = []
-    errors: list[Node] = []
+    best: dict[Span, tuple[int, Symbol]] = {}
+    attached: list[Span] = []
+    errors: list[Span] = []
     for pattern, captures in QueryCursor(query).matches(root):
-        attach = captures.get("attach")
-        if attach is not None:
-            attached.extend(attach)
+        nodes = captures.get("attach")
+        if nodes is not None:
+            attached.append(nodes[0].byte_range)
         elif "error" in captures:
-            errors.extend(captures["error"])
+            errors.append(captures["error"][0].byte_range)
         else:
-            found = _found(captures, data)
-            if found is not None:
-                key = (found.node.start_byte, found.node.end_byte)
+            symbol = _symbol(captures, data)
+            if symbol is not None:
+                key = (symbol.own_start, symbol.end)
                 if key not in best or pattern < best[key][0]:
-                    best[key] = (pattern, found)
-    attached.sort(key=lambda node: node.start_byte)
-    return [found for _, found in best.values()], attached, errors
+                    best[key] = (pattern, symbol)
+    attached.sort()
+    return [symbol for _, symbol in best.values()], attached, errors
 
 
-def _found(captures: "dict[str, list[Node]]", data: bytes) -> _Found | None:
+def _symbol(captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:
+    """Make a symbol of one match, in bytes; None where nothing names it."""
     kind = next((key for key in captures if key not in _ROLES), "")
     if not kind:
         return None
@@ -171,9 +158,12 @@ def _found(captures: "dict[str, list[Node]]", data: bytes) -> _Found | None:
         return None
     if "in" in captures:
         scope = _clean(_text(captures["in"][-1], data))
-    outer = captures["outer"][0] if "outer" in captures else node
+    start, end = node.byte_range
+    outer = captures["outer"][0].start_byte if "outer" in captures else start
     body = captures["body"][0] if "body" in captures else node.child_by_field_name("body")
-    return _Found(node, outer, name, kind, scope, body.start_byte if body is not None else node.end_byte)
+    head_end = body.start_byte if body is not None else end
+    part = kind.endswith(".part")
+    return Symbol(outer, start, end, head_end, name, kind[:-5] if part else kind, scope, part)
 
 
 def _named(captures: "dict[str, list[Node]]", node: "Node", data: bytes) -> tuple[str, str]:
@@ -219,6 +209,8 @@ def _text(node: "Node", data: bytes) -> str:
 
 def _clean(name: str) -> str:
     """Make one bounded word of a name: no type arguments at its end, no blanks, dots between its parts."""
+    if name.isidentifier():
+        return name[:NAME_CHARS]
     name = " ".join(name.split())
     if name.endswith(">") and "<" in name and "operator" not in name:
         name = name[: name.index("<")]
@@ -227,36 +219,32 @@ def _clean(name: str) -> str:
     return re.sub(r"::|\\|\.{2,}", ".", name).strip(". &*")[:NAME_CHARS]
 
 
-def _marks(found: "Iterable[_Found]", attached: "Iterable[Node]", errors: "Iterable[Node]") -> list[int]:
-    marks: list[int] = []
-    for item in found:
-        marks += (item.outer.start_byte, item.node.start_byte, item.node.end_byte, item.head_end)
-    for nodes in (attached, errors):
-        for node in nodes:
-            marks += (node.start_byte, node.end_byte)
-    return marks
-
-
-def _offsets(text: str, data: bytes, marks: list[int]) -> "dict[int, int] | range":
-    """Map byte offsets to characters in one pass; in ASCII text they are the same."""
-    if len(data) == len(text):
-        return range(len(data) + 1)
+def _in_characters(
+    data: bytes, symbols: list[Symbol], attachments: list[Span], errors: list[Span]
+) -> tuple[list[Symbol], list[Span], list[Span]]:
+    """Count every offset in characters, in one pass over the bytes."""
+    marks = {mark for symbol in symbols for mark in symbol[:4]}
+    marks.update(mark for spans in (attachments, errors) for span in spans for mark in span)
     known: dict[int, int] = {}
     at = characters = 0
-    for mark in sorted(set(marks)):
+    for mark in sorted(marks):
         characters += len(data[at:mark].decode("utf-8", "ignore"))
         known[mark] = characters
         at = mark
-    return known
+    return (
+        [Symbol(*(known[mark] for mark in symbol[:4]), *symbol[4:]) for symbol in symbols],
+        [(known[start], known[end]) for start, end in attachments],
+        [(known[start], known[end]) for start, end in errors],
+    )
 
 
-def _trim(text: str, start: int, end: int) -> Span:
+def _trim(text: str, start: int, end: int) -> int:
     """Leave out the line end that some grammars count to a node."""
     while end > start and text[end - 1].isspace():
         end -= 1
-    return start, end
+    return end
 
 
 def _trimmed(text: str, symbol: Symbol) -> Symbol:
-    end = _trim(text, symbol.own_start, symbol.end)[1]
-    return symbol if end == symbol.end else symbol._replace(end=end, head_end=min(end, symbol.head_end))
+    end = _trim(text, symbol.own_start, symbol.end)
+    return symbol._replace(end=end, head_end=min(end, symbol.head_end))

@@ -8,6 +8,7 @@ lines and lone closing brackets go with the block before them, so that no chunk 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.model import Block, Metadata
@@ -30,7 +31,6 @@ _CLOSING = re.compile(
 _MODIFIERS = re.compile(r"[ \t]*(?:\w+(?:\([^()\n]*\))?[ \t]+){1,4}")  # also macros: `API(2) static`
 _ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|#?\[[^\[\]]*\]\s*)+")
 _LINE_COMMENT = re.compile(r"[ \t](?://|#)[ \t][^\n]*")
-_NEWLINE = re.compile(r"\n")
 
 
 class Symbol(NamedTuple):
@@ -59,7 +59,8 @@ class _Unit(NamedTuple):
 
 def line_starts(text: str) -> list[int]:
     """List the offset at which each line begins, the first being 0."""
-    return [0, *(found.end() for found in _NEWLINE.finditer(text))]
+    lengths = map(len, text.split("\n"))
+    return [0, *accumulate(map((1).__add__, lengths))][:-1]
 
 
 def blocks_of(
