@@ -299,6 +299,28 @@ def test_many_runs_leak_neither_descriptors_nor_processes():
     assert children() == []
 
 
+@needs_proc
+def test_many_runs_keep_the_memory_of_the_caller_level():
+    """Sixteen runs receive 128 MiB of answers; what stays is less than two of them."""
+
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def once():
+        for outcome in run_batches(act, [(("bytes", 4 * MIB),)] * 2 + [(("exit", 1),)], workers=1):
+            assert outcome.failures or len(outcome.results[0][0]) == 4 * MIB
+
+    for _ in range(3):
+        once()
+    before = resident()
+
+    for _ in range(16):
+        once()
+
+    assert resident() - before < 8 * MIB
+
+
 def test_a_worker_that_keeps_memory_is_replaced():
     """After some batches a worker whose address space grew gives way to a new one; all answers are there."""
     batches = [(("keep", 8 * MIB), ("pid", 0)) for _ in range(34)]
