@@ -1,6 +1,9 @@
 """The wall around parsers: a document within the limits, or one error without its words."""
 
+import importlib
 import pickle
+import subprocess
+import sys
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -146,3 +149,31 @@ def test_a_plain_text_is_read_by_the_module_door():
 
     assert found.text == "one\ntwo\n"
     assert found.metadata["encoding"] == "utf-8"
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.id)
+def test_the_table_says_what_each_extractor_says_of_itself(spec):
+    kind = getattr(importlib.import_module(spec.module), spec.attribute)
+    extractor = kind()
+
+    assert (extractor.id, extractor.version, frozenset(extractor.formats)) == (spec.id, spec.version, spec.formats)
+    ContentExtractorRegistry(()).register(extractor)
+
+
+def test_the_table_imports_no_parser():
+    code = "import sys, ragcli.extract.registry; print(sorted(set(sys.argv[1:]) & set(sys.modules)))"
+    parsers = [
+        "yaml",
+        "bs4",
+        "lxml",
+        "pypdf",
+        "docx",
+        "pptx",
+        "openpyxl",
+        "ebooklib",
+        "tree_sitter",
+        "charset_normalizer",
+    ]
+    done = subprocess.run([sys.executable, "-c", code, *parsers], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

@@ -32,6 +32,8 @@ _MAGIC = (
     b"7z\xbc\xaf", b"Rar!\x1a", b"\xd0\xcf\x11\xe0\xa1\xb1", b"SQLite format 3\x00", b"\x00asm", b"\xca\xfe\xba\xbe",
     b"\xcf\xfa\xed\xfe", b"(\xb5/\xfd", b"\x00\x01\x00\x00",
 )  # fmt: skip
+# Chance makes one valid UTF-8 sequence for some ten broken bytes of a code page; in a damaged file most are good.
+_GOOD_SHARE = 2
 # A file of a known code page may hold this share of broken characters before it is read as Windows-1252 after all.
 _DAMAGE = 0.01
 _SAMPLE, _CONTEXT, _LONG_LINE = 16 * 1024, 200, 4_096
@@ -166,7 +168,7 @@ def _doubtful(raw: bytes) -> tuple[str, str]:
     damaged = raw.decode("utf-8", "replace")
     bad = damaged.count("\ufffd")
     good = sum(map(len, re.findall("[^\\x00-\\x7f\ufffd]+", damaged)))
-    if good >= bad:  # chance makes one valid sequence in some ten of a code page; a damaged file has far more good ones
+    if good * _GOOD_SHARE >= bad:
         return damaged, "utf-8"
     sample = _sample(raw)
     encoding = "" if _western(sample) else _detected(sample)

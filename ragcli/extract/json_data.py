@@ -1,8 +1,8 @@
 """JSON and JSON lines: the file's own text, in blocks that know their place (an RFC 6901 pointer, a line).
 
-No value is interpreted: what is not strict JSON (comments, NaN, a key twice, several documents, too deep) is read as
-plain text, so that nothing is lost. Values are skipped by the C scanner of the json module, containers that are too
-large for one block are walked with an explicit stack, so that no depth ends the process.
+No value is interpreted but for letters written as escapes. What is not strict JSON (comments, NaN, a key twice,
+several documents, too deep) is read as plain text, so that nothing is lost. Values are skipped by the C scanner of the
+json module, containers too large for one block are walked with a stack of our own, so that no depth ends the process.
 """
 
 import json
@@ -23,7 +23,10 @@ _MOST_SCANS = 32
 _MOST_VALUES = 1_000_000
 _BEHIND = {"{": "},", "[": "],", '"': '",'}
 _GUESSES = 4
+_MOST_INDENT = 200
 _POINTER_CHARS = 1_000
+# One escape, so that an escaped backslash before a u is no escape of a letter; a surrogate pair is one.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _KEY = re.compile(r'[ \t\n\r]*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*+")[ \t\n\r]*:[ \t\n\r]*')
@@ -56,7 +59,7 @@ class JsonExtractor:
     formats = frozenset({DocumentFormat.JSON})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
-        text, encoding = read_text(raw, context)
+        text, encoding = _read(raw, context)
         if not text.strip():
             return plain_document(text, context, {"encoding": encoding})
         try:
@@ -84,10 +87,25 @@ class JsonLinesExtractor:
     formats = frozenset({DocumentFormat.JSONL})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
-        text, encoding = read_text(raw, context)
+        text, encoding = _read(raw, context)
         cuts = tuple(match.end() for match in re.finditer("\n", text))
         blocks = tuple(bounded_blocks(text, Block(0, len(text), {}, True, cuts), context.limits.max_block_chars))
         return NormalizedDocument(text, blocks, DocumentFormat.JSONL, metadata={"encoding": encoding})
+
+
+def _read(raw: bytes, context: ExtractionContext) -> tuple[str, str]:
+    """Return text and encoding; letters written as \\u escapes become letters, so that a search for them finds them."""
+    text, encoding = read_text(raw, context)
+    return (_ESCAPE.sub(_letter, text) if "\\u" in text else text), encoding
+
+
+def _letter(match: re.Match[str]) -> str:
+    """Return the printable character beyond ASCII that an escape stands for; any other escape stays."""
+    code = match[0][2:6]
+    if len(match[0]) < 6 or int(code, 16) <= 0xA0:
+        return match[0]
+    char = json.loads(f'"{match[0]}"')
+    return char if char.isprintable() else match[0]
 
 
 class _Walk:
@@ -204,8 +222,8 @@ class _Walk:
 
     def _line_start(self, at: int) -> int:
         """Return the start of the line where `at` is the first thing in it, else `at`."""
-        start = self._text.rfind("\n", 0, at) + 1
-        return at if self._text[start:at].strip(" \t") else start
+        start = self._text.rfind("\n", max(0, at - _MOST_INDENT), at) + 1
+        return start if start and not self._text[start:at].strip(" \t") else at
 
     def _skip(self, at: int) -> int:
         """Return where the value at `at` ends, after checking all of it."""
