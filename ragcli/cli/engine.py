@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragcli.cli import output
 from ragcli.cli.options import Shared
 from ragcli.config import Settings, data_directory, resolve
+from ragcli.errors import SessionNotFoundError
 
 if TYPE_CHECKING:
-    from ragcli.service import RagService
-    from ragcli.sessions import SessionManager
+    from ragcli.service import RagService, SessionManager
 
 
 class Opened(NamedTuple):
@@ -33,7 +33,7 @@ def opened(asked: Shared, **flags: object) -> Opened:
     early = settle(asked, flags, None)
     sessions = _manager(early)
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(os.getcwd())
-    return _settled(service, asked, flags, service.root)
+    return _settled(service, asked, flags, root_of(service))
 
 
 def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[Opened, str]:
@@ -48,6 +48,14 @@ def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[O
         service = sessions.rag_for_directory(os.getcwd())
     root = path if path is not None else service.get_status().root
     return _settled(service, asked, flags, _project_of(root)), root
+
+
+def root_of(service: "RagService") -> str:
+    """Return the root of a session, '' where it has none yet."""
+    try:
+        return service.get_status().root
+    except SessionNotFoundError:
+        return ""
 
 
 def settle(asked: Shared, flags: dict[str, object], root: str | None) -> Settings:
@@ -71,7 +79,7 @@ def _settled(service: "RagService", asked: Shared, flags: dict[str, object], roo
 
 
 def _manager(settings: Settings) -> "SessionManager":
-    from ragcli.sessions import SessionManager
+    from ragcli.service import SessionManager
 
     return SessionManager(data_directory(settings, os.environ))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragcli.cli import engine, output
+from ragcli.cli.engine import root_of
 from ragcli.cli.options import shared
 from ragcli.cli.paths import working_directory
 from ragcli.cli.screen import stdout_terminal
@@ -47,7 +48,7 @@ def show(ctx: typer.Context, name: Name, text: TextFlag = False) -> int:
 
 def _find(service: "RagService", name: str) -> StoredDocument:
     """Look a name up as a path below the working directory, then as a path below the root or an id."""
-    relative = _below(service.root, name)
+    relative = _below(root_of(service), name)
     if relative is not None and relative != name:
         try:
             return service.show(relative)

@@ -26,7 +26,7 @@ def refresh(service: "RagService", asked: Shared) -> None:
     from ragcli.cli.progress import progress
 
     with progress(asked) as callback:
-        report = service.index_directory(service.root, callback)
+        report = service.index_directory(service.get_status().root, callback)
     tell(report.notices, [], asked)
     if asked.verbose:
         for failure in report.failed:

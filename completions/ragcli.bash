@@ -1,0 +1,112 @@
+# Completion of ragcli for bash. Made from the command tree by: python -m ragcli.cli.reference
+_ragcli() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+    local command= plain= word kind= options argument words i session=()
+    # bash parts --option=value at the equals sign.
+    if [[ $cur == "=" ]]; then
+        cur=
+    elif [[ $prev == "=" && $COMP_CWORD -gt 2 ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+        --) plain=1 ;;
+        -s|--session|--data-dir|--color|--progress)
+            [[ ${COMP_WORDS[i+1]} == "=" ]] && ((i++))
+            [[ $word == -s || $word == --session ]] && ((i + 1 < COMP_CWORD)) && session=(-s "${COMP_WORDS[i+1]}")
+            ((i++)) ;;
+        -*) ;;
+        *) [[ -z $command ]] && command=$word ;;
+        esac
+    done
+    case $command:$prev in
+        *:-s|*:--session) kind=sessions ;;
+        *:--data-dir) kind=files ;;
+        *:--color) kind=WHEN ;;
+        *:--progress) kind=WHEN ;;
+        index:--include) kind=none ;;
+        index:--exclude) kind=none ;;
+        index:--format) kind=FORMAT ;;
+        index:--limits) kind=PROFILE ;;
+        index:--workers) kind=none ;;
+        index:--wait) kind=none ;;
+        index:--max-files) kind=none ;;
+        index:--max-entries) kind=none ;;
+        index:--max-depth) kind=none ;;
+        index:--max-total-text) kind=none ;;
+        index:--max-raw-text) kind=none ;;
+        index:--max-raw-binary) kind=none ;;
+        index:--max-text) kind=none ;;
+        index:--max-blocks) kind=none ;;
+        index:--max-block-chars) kind=none ;;
+        index:--max-chunk-lines) kind=none ;;
+        index:--max-chunk-bytes) kind=none ;;
+        index:--max-chunks) kind=none ;;
+        index:--max-pdf-pages) kind=none ;;
+        index:--max-page-glyphs) kind=none ;;
+        index:--max-zip-entries) kind=none ;;
+        index:--max-xml-depth) kind=none ;;
+        index:--max-xml-nodes) kind=none ;;
+        index:--max-inflation) kind=none ;;
+        index:--extraction-seconds) kind=none ;;
+        index:--extraction-memory) kind=none ;;
+        index:--max-ignore-bytes) kind=none ;;
+        index:--max-ignore-rules) kind=none ;;
+        search:-k|search:--top) kind=none ;;
+        search:-g|search:--glob) kind=none ;;
+        search:-t|search:--type) kind=languages ;;
+        search:--format) kind=FORMAT ;;
+        search:--max-per-file) kind=none ;;
+        search:-C|search:--context) kind=none ;;
+        prompt:-f|prompt:--file) kind=files ;;
+        prompt:-k|prompt:--top) kind=none ;;
+        prompt:--max-tokens) kind=none ;;
+        prompt:-g|prompt:--glob) kind=none ;;
+        prompt:-t|prompt:--type) kind=languages ;;
+        prompt:--format) kind=FORMAT ;;
+        prompt:--max-per-file) kind=none ;;
+        add:--file) kind=files ;;
+        add:-m|add:--meta) kind=none ;;
+        add:--wait) kind=none ;;
+        rm:--wait) kind=none ;;
+        clear:--wait) kind=none ;;
+        completion:--values) kind=KIND ;;
+        import:--wait) kind=none ;;
+    esac
+    case $command in
+        index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        status) options='--all -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        show) options='--text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
+        rm) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
+        clear) options='-y --yes --remove --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        config) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        completion) options='--values -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=SHELL ;;
+        export) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        import) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        '') options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=commands ;;
+        *) options= argument=none ;;
+    esac
+    if [[ -z $kind && -z $plain && $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+        return
+    fi
+    [[ -z $kind ]] && kind=$argument
+    case $kind in
+        commands) words='index search prompt status add list show rm clear config completion export import' ;;
+        documents|languages|sessions) words=$("${COMP_WORDS[0]}" completion --values "$kind" "${session[@]}" 2>/dev/null) ;;
+        WHEN) words='auto always never' ;;
+        FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB SOURCE_CODE' ;;
+        PROFILE) words='strict standard' ;;
+        SHELL) words='bash zsh fish' ;;
+        KIND) words='sessions documents languages' ;;
+        *) words= ;;
+    esac
+    # Nothing to offer: readline completes file names.
+    [[ -n $words ]] && COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _ragcli ragcli
