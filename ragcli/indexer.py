@@ -280,9 +280,12 @@ class _Run:
             save_stats(self._store.directory, base.number, self._cache(tally))
             return self._report(base, tally, committed=False)
         request = self._request
+        number = max(base.number, self._store.last_number()) + 1
+        # Before the commit, so that a disk that is full for it leaves the previous generation and not half a run.
+        save_stats(self._store.directory, number, self._cache(tally))
         manifest = writer.commit(
             Manifest(
-                number=max(base.number, self._store.last_number()) + 1,
+                number=number,
                 session=request.session,
                 name=request.name,
                 root=request.root,
@@ -296,7 +299,6 @@ class _Run:
                 skipped=tally.skipped_counts(),
             )
         )
-        save_stats(self._store.directory, manifest.number, self._cache(tally))
         self._store.set_pending([])
         self._store.collect()
         return self._report(manifest, tally, committed=True)

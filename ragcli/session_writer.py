@@ -141,8 +141,8 @@ class SessionWriter:
             cache = load_stats(self._directory, base.number)
             manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
             self._store.set_pending([])
-            writer.commit(manifest)
             save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
+            writer.commit(manifest)
             self._store.set_pending([])
             self._store.collect()
         finally:
