@@ -136,6 +136,12 @@ def english_stem(word: str) -> str:
     return word
 
 
+def code_stem(word: str) -> str:
+    """Stem one case-folded word as the code-aware analyzer does."""
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
 def code_terms_of(token: str, query: bool = False) -> tuple[str, ...]:
     """Analyze one raw token (NFKC): its words, their parts, and each with accents folded as well.
 

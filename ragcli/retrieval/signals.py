@@ -1,0 +1,158 @@
+"""What speaks for a chunk or its file beside the streams: each signal a small pure function over candidates.
+
+A signal gives a number and knows no other; `ranking` weighs them. No texts, no disk.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ragcli.analysis import code_stem
+from ragcli.model import Candidate, ChunkKey, DocumentFormat
+from ragcli.retrieval import weights
+from ragcli.retrieval.paths import FileName, asked_roles, file_name, old_versions, roles
+from ragcli.retrieval.query import Query, plain
+
+_SCOPE = re.compile(r"[.:#/\\]+|->")
+# Kinds that name one place in a program; several functions may share a name more freely.
+_TYPE_KINDS = frozenset(
+    (
+        *(
+            "class",
+            "struct",
+            "enum",
+            "trait",
+            "interface",
+            "type",
+            "module",
+            "namespace",
+            "protocol",
+            "object",
+            "union",
+        ),
+        *("macro", "actor", "record", "extension"),
+    )
+)
+_KEEP = {
+    "test": weights.KEEP_TEST,
+    "example": weights.KEEP_EXAMPLE,
+    "vendored": weights.KEEP_VENDORED,
+    "generated": weights.KEEP_GENERATED,
+    "reexport": weights.KEEP_REEXPORT,
+    "private": weights.KEEP_PRIVATE,
+}
+
+
+def stream_scores(candidates: Sequence[Candidate], stream: str) -> list[float]:
+    """A stream's scores as shares of its best one among the candidates."""
+    scores = [found.score if (found := c.streams.get(stream)) else 0.0 for c in candidates]
+    best = max(scores, default=0.0)
+    return [score / best for score in scores] if best > 0.0 else scores
+
+
+def definition(query: Query, candidate: Candidate) -> float:
+    """1 for the chunk that defines a name of the query, less for another spelling, kind or scope."""
+    symbol = str(candidate.metadata.get("symbol") or "")
+    if not symbol or not query.names:
+        return 0.0
+    known = plain(symbol)
+    best = 0.0
+    for name in query.names:
+        if plain(name.name) != known:
+            continue
+        score = 1.0 if name.name == symbol else weights.OTHER_SPELLING
+        if str(candidate.metadata.get("kind") or "") not in _TYPE_KINDS:
+            score *= weights.OTHER_SPELLING
+        if name.scope and plain(name.scope[-1]) not in _scopes(candidate):
+            score *= weights.OTHER_SCOPE
+        best = max(best, score)
+    return best
+
+
+def _scopes(candidate: Candidate) -> list[str]:
+    qualified = str(candidate.metadata.get("qualified_symbol") or "")
+    return [*map(plain, _SCOPE.split(qualified)), *map(plain, re.split(r"[/.]", candidate.path))]
+
+
+def stem_share(query: Query, name: FileName) -> float:
+    """How much of a file's name the query says: 1 for all of it."""
+    if not name.words:
+        return 0.0
+    if name.whole in query.joined:
+        return 1.0
+    said = (max((_alike(word, asked) for asked in query.words), default=0.0) for word in name.words)
+    return sum(said) / len(name.words)
+
+
+def is_name(query: Query, name: FileName) -> float:
+    """1 where the file is called like an identifier of the query."""
+    return 1.0 if any(plain(asked.name) == name.whole for asked in query.names) else 0.0
+
+
+def path_asked(query: Query, path: str) -> float:
+    """1 where the query spells out the path, its end, or the directory that it lies in."""
+    folded = path.casefold()
+    return 1.0 if any(f"/{folded}/".find(f"/{asked}/") >= 0 for asked in query.paths) else 0.0
+
+
+def kept_shares(query: Query, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """For each path what its role leaves of its score; what the query asks for is not lowered."""
+    asked = asked_roles(query.words)
+    paths = {c.path: c for c in candidates}
+    outdated = old_versions(paths)
+    code = sum(c.format == DocumentFormat.SOURCE_CODE for c in candidates)
+    beside_code = 2 * code >= len(candidates) and "document" not in asked
+    kept = {}
+    for path, candidate in paths.items():
+        share = 1.0
+        for role in sorted(roles(path) - asked):
+            share *= _KEEP[role]
+        if beside_code and candidate.format != DocumentFormat.SOURCE_CODE:
+            share *= weights.KEEP_BESIDE_CODE
+        if outdated and any(path.startswith(directory) for directory in outdated):
+            share *= weights.KEEP_OLD_VERSION
+        kept[path] = 1.0 if path_asked(query, path) else share
+    return kept
+
+
+def coherence(scores: Iterable[float]) -> float:
+    """The share that a file's next chunks add to its best one; `scores` from the best down."""
+    total, share = 0.0, 1.0
+    for position, score in enumerate(scores):
+        if position == weights.COHERENCE_CHUNKS:
+            break
+        if position:
+            total += share * score
+        share *= weights.COHERENCE_DECAY
+    return total
+
+
+def file_names(candidates: Iterable[Candidate]) -> dict[str, FileName]:
+    """The file name of each path; an added document has none."""
+    nameless = FileName((), "", 0)
+    return {c.path: nameless if c.source else file_name(c.path) for c in candidates}
+
+
+def phrase_share(query: Query, key: ChunkKey, text: Callable[[ChunkKey], str]) -> float:
+    """How many of the quoted phrases a chunk holds, white space and case aside; 1 for all."""
+    content = " ".join(text(key).split()).casefold()
+    return sum(phrase in content for phrase in query.phrases) / len(query.phrases)
+
+
+def depths(names: Mapping[str, FileName]) -> dict[str, int]:
+    """How many directories each path lies below the shallowest one."""
+    least = min((name.depth for name in names.values()), default=0)
+    return {path: min(name.depth - least, weights.DEPTH_MOST) for path, name in names.items()}
+
+
+def _alike(word: str, asked: str) -> float:
+    if word == asked:
+        return 1.0
+    if min(len(word), len(asked)) >= weights.PREFIX_LENGTH and (word.startswith(asked) or asked.startswith(word)):
+        return weights.PREFIX_MATCH
+    return weights.PREFIX_MATCH if asked in _synonyms().get(word, ()) else 0.0
+
+
+def _synonyms() -> Mapping[str, tuple[str, ...]]:
+    from ragcli.synonyms import synonyms
+
+    return synonyms(code_stem)
