@@ -135,7 +135,7 @@ class GenerationWriter:
         """Make `manifest`, with this run's segments and corpus, the current generation; give it back completed."""
         self._flush()
         infos = self._merged(self._survivors())
-        corpus = _corpus(self._segments[info.name] for info in infos)
+        corpus = corpus_of(self._segments[info.name] for info in infos)
         done = manifest._replace(segments=tuple(infos), corpus=corpus)
         self._store.commit(done)
         return done
@@ -243,7 +243,7 @@ def _merge_group(infos: Sequence[SegmentInfo]) -> list[SegmentInfo]:
     return []
 
 
-def _corpus(segments: Iterable[Segment]) -> Corpus:
+def corpus_of(segments: Iterable[Segment]) -> Corpus:
     """Sum up the living documents. The digest does not depend on how they are cut into segments."""
     rows = [(row.source, row.path, row, bool(segment.chunk_range(o)), len(segment.chunk_range(o)))
             for segment in segments for o, row in segment.documents()]  # fmt: skip

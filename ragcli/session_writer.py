@@ -7,8 +7,8 @@ from typing import Any
 from ragcli.added import ids_digest, make_document, reconcile
 from ragcli.analysis import ANALYZERS
 from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
-from ragcli.generations import GenerationWriter
-from ragcli.index.manifest import Corpus, Manifest
+from ragcli.generations import GenerationWriter, corpus_of
+from ragcli.index.manifest import Manifest
 from ragcli.indexer import FileIndexer, IndexRequest
 from ragcli.model import Document, IndexReport, ProgressCallback, Scalar
 from ragcli.sessions import SessionPlace, Sessions, root_key
@@ -80,7 +80,7 @@ class SessionWriter:
                 segments=(),
                 failures=(),
                 skipped={},
-                corpus=Corpus(),
+                corpus=corpus_of(()),
             )
             self._store.set_pending([])
             self._store.commit(empty)

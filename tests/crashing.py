@@ -12,7 +12,7 @@ class Died(BaseException):
 
 
 class CrashingDirectory(RamDirectory):
-    """`files` is what processes see, `durable` what a power cut leaves. Each write, fsync, rename and removal is a step."""
+    """`files` is what processes see, `durable` what a power cut leaves; each write, fsync, rename is a step."""
 
     def __init__(self, files: dict[str, bytes] | None = None, dies_at: int = 0) -> None:
         super().__init__(dict(files or {}))

@@ -1,6 +1,7 @@
 """Small doors to the engine for tests: a service on any directory, its answers as plain values."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from ragcli.model import IndexReport
@@ -37,7 +38,9 @@ def answers(rag: RagService, queries: tuple[str, ...] = QUERIES, top_k: int = 20
     return shown
 
 
-def rebuilt(root: Path | str, documents: list[tuple[str, dict[str, str]]] = [], options: IndexOptions | None = None) -> RagService:  # noqa: B006
+def rebuilt(
+    root: Path | str, documents: Sequence[tuple[str, dict[str, str]]] = (), options: IndexOptions | None = None
+) -> RagService:
     """A fresh index of a tree and of added documents."""
     rag = service()
     for text, metadata in documents:
