@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
-from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
+from ragcli.ingest.chunkers import CodeChunker, NormalizedDocumentChunker, chunk_ids
 from ragcli.model import Block, Chunk, DocumentFormat, NormalizedDocument
 from ragcli.settings import Limits
 
@@ -164,3 +164,11 @@ def test_a_blank_block_joins_its_neighbour_and_never_makes_a_symbol_overflow():
 @pytest.mark.parametrize("text", ["", " ", "\n \t\n\f", "\u2028"])
 def test_white_space_alone_has_no_chunks(text):
     assert CHUNKER.chunk(plain(text)) == []
+
+
+def test_source_text_is_cut_at_its_symbols():
+    text = "import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
+    chunks = CodeChunker().chunk(text, "a.py")
+
+    assert "".join(text[c.start : c.end] for c in chunks) == text
+    assert [c.metadata.get("symbol") for c in chunks] == [None, "first", "second"]

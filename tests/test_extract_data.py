@@ -190,6 +190,18 @@ def test_a_first_row_that_names_no_columns_is_no_header(first_row):
     assert all("header" not in block.metadata for block in read(text, "CSV").blocks)
 
 
+def test_years_may_name_columns_and_decimal_commas_are_no_delimiter():
+    document = read("country;2019;2020\n" + "Norway;5,1;5,3\n" * 500, "CSV")
+
+    assert document.blocks[-1].metadata["header"] == "country | 2019 | 2020"
+
+
+def test_a_line_that_names_the_separator_is_obeyed():
+    document = read("sep=|\nname|a, b\n" + "x,y|1, 2\n" * 500, "CSV")
+
+    assert document.blocks[-1].metadata["header"] == "name | a, b"
+
+
 def test_a_title_above_the_header_row_is_passed_over():
     document = read("Report of today\nname,count\n" + "x,1\n" * 1_000, "CSV")
 

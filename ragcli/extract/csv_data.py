@@ -22,13 +22,15 @@ _HEADER_CHARS, _HEADER_ROWS = 500, 5
 _FIRST_CHARS, _FIRST_ROWS = 2_000, 40
 # A quoted field that runs on longer than this was not meant as one.
 _QUOTED_CHARS = 256 * 1024
+_NUMBER_CHARS = 40
 _MOST_UNCLOSED = 100
 # The fields of a line up to a quoted one that does not close in it; the possessive repeats keep it linear.
 _OPENED = r"""(?:(?:[ ]*"(?:[^"]|"")*+"[^MARK]*+|(?![ ]*")[^MARK]*+)MARK)*+[ ]*"(?:[^"]|"")*+\Z"""
 _TO_QUOTE = re.compile(r'(?:[^"]|"")*+"')
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;|\t])"?[\r\n]', re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\n|\r\n?|\Z)")
-_NUMBER = re.compile(r"[-+]?[\d.,:/\s%$€£]*\d[\d.,:/\s%$€£]*")
+_NUMBER = re.compile(r"[-+$€£]?[\d.,:/%$€£ -]*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class CsvExtractor:
@@ -40,7 +42,7 @@ class CsvExtractor:
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
         text, encoding = read_text(raw, context)
-        delimiter = _delimiter(text)
+        delimiter = "\t" if context.uri.lower().endswith(".tsv") else _delimiter(text)
         starts = _record_starts(text, delimiter)
         header, header_end = _header(text, starts, delimiter)
         shown: dict[str, Scalar] = {"header": header} if header else {}
@@ -60,16 +62,19 @@ def _delimiter(text: str) -> str:
     lines = re.split("[\r\n]", sample)
     if len(lines) > 1 and len(text) > len(sample):
         lines.pop()
-    best, best_score = ",", 0.0
-    for delimiter in _DELIMITERS:
-        widths = [len(row) for row in _rows(lines, delimiter) if row]
-        if not widths:
-            continue
-        width, count = max(Counter(widths).items(), key=lambda item: (item[1] if item[0] > 1 else 0, item[0]))
-        score = count / len(widths) if width > 1 else 0.0
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
+    scores = {delimiter: _score(lines, delimiter) for delimiter in _DELIMITERS}
+    return max(_DELIMITERS, key=lambda delimiter: scores[delimiter])
+
+
+def _score(lines: list[str], delimiter: str) -> tuple[float, int, float]:
+    """Say how evenly a delimiter splits the rows: of two that do, the one with more columns is no part of a number."""
+    widths = Counter(len(row) for row in _rows(lines, delimiter) if row)
+    total = widths.total()
+    del widths[1]
+    if not widths:
+        return 0.0, 1, 0.0
+    width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
+    return round(count / total, 1), width, count / total
 
 
 def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
@@ -111,12 +116,17 @@ def _header(text: str, starts: list[int], delimiter: str) -> tuple[str, int]:
         rows = _rows(text[start : min(end, start + _SAMPLE_CHARS)].splitlines(), delimiter)
         cells = [" ".join(cell.split()) for cell in rows[0]] if rows else []
         named = [cell for cell in cells if cell]
-        if len(cells) < 2:
+        if len(cells) < 2 or (start == 0 and _SEPARATOR_LINE.match(text)):
             continue
-        if len(named) * 2 < len(cells) or any(_NUMBER.fullmatch(cell) for cell in named):
+        if len(named) * 2 < len(cells) or any(map(_is_number, named)):
             break
         return " | ".join(cells)[:_HEADER_CHARS], end
     return "", 0
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell is a value rather than a name; a year names a column as often."""
+    return len(cell) < _NUMBER_CHARS and bool(_NUMBER.fullmatch(cell)) and not _YEAR.fullmatch(cell)
 
 
 def _first_end(text: str, starts: list[int], header_end: int) -> int:

@@ -101,11 +101,11 @@ def _read(raw: bytes, context: ExtractionContext) -> tuple[str, str]:
 
 def _letter(match: re.Match[str]) -> str:
     """Return the printable character beyond ASCII that an escape stands for; any other escape stays."""
-    code = match[0][2:6]
-    if len(match[0]) < 6 or int(code, 16) <= 0xA0:
-        return match[0]
-    char = json.loads(f'"{match[0]}"')
-    return char if char.isprintable() else match[0]
+    escape = match[0]
+    if len(escape) < 6 or int(escape[2:6], 16) <= 0xA0:
+        return escape
+    char = chr(int(escape[2:6], 16)) if len(escape) == 6 else str(json.loads(f'"{escape}"'))
+    return char if char.isprintable() else escape
 
 
 class _Walk:

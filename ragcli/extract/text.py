@@ -24,7 +24,9 @@ def plain_document(
 ) -> NormalizedDocument:
     """Make a document of plain blocks; `shown` is the metadata of each block (none by default)."""
     blocks = tuple(bounded_blocks(text, Block(0, len(text), shown or {}), context.limits.max_block_chars))
-    return NormalizedDocument(text=text, blocks=blocks, format=context.format, metadata=metadata)
+    unreadable = text.count("\ufffd")
+    notes = (f"{unreadable:,} characters could not be read and are shown as U+FFFD",) if unreadable else ()
+    return NormalizedDocument(text, blocks, context.format, metadata=metadata, notes=notes)
 
 
 def fallback_document(text: str, context: ExtractionContext, encoding: str, reason: str) -> NormalizedDocument:

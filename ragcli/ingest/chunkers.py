@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.extract import registry
+from ragcli.extract.decode import well_formed
 from ragcli.model import Block, Chunk, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
 from ragcli.settings import STRICT, Limits
 
@@ -71,7 +72,7 @@ class CodeChunker:
     def chunk(self, text: str, path: str, limits: Limits = STRICT) -> list[Chunk]:
         """Return the chunks of source text; offsets count its normalized form, `path` tells its language."""
         context = ExtractionContext(uri=path, format=DocumentFormat.SOURCE_CODE, limits=limits)
-        document = registry.extract(text.encode("utf-8", "surrogatepass"), context)
+        document = registry.extract(well_formed(text).encode(), context)
         return NormalizedDocumentChunker().chunk(document, limits, uri=path)
 
 
