@@ -57,7 +57,8 @@ def detect(path: str, head: bytes | None) -> DocumentFormat | None:
         return _F.TEXT
     if head is None or looks_binary(head):
         return None
-    return _F.SOURCE_CODE if head.startswith(b"#!") and language_of(path, head) in BY_NAME else _F.TEXT
+    script = head.removeprefix(b"\xef\xbb\xbf").startswith(b"#!")
+    return _F.SOURCE_CODE if script and language_of(path, head) in BY_NAME else _F.TEXT
 
 
 def language_of(path: str, head: bytes | None) -> str:

@@ -1,0 +1,165 @@
+"""Include and exclude patterns are about whole paths; `-g` globs are ripgrep's."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcli.errors import UsageError
+from ragcli.ingest.patterns import GlobFilter, Selector, compiled, unmatched
+from ragcli.model import SkipReason
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        ("*.py", ["a.py", ".py"], ["a/b.py", "a.pyc", "apy"]),
+        ("**/*.py", ["a.py", "a/b.py", "a/b/c.py"], ["a.pyc"]),
+        ("src/**", ["src/a", "src/a/b"], ["src", "srcs/a", "x/src/a"]),
+        ("src/", ["src/a", "src/a/b"], ["src"]),
+        ("src/**/x?.md", ["src/x1.md", "src/a/b/xé.md"], ["src/x.md", "src/x/.md", "src/xab.md"]),
+        ("**/test/**/*.c", ["test/a.c", "a/test/b/c/d.c"], ["testa.c", "a/tests/b.c"]),
+        ("a?c", ["abc", "aéc", "a\nc"], ["a/c", "ac"]),
+        ("*.{py,md}", ["a.py", "a.md"], ["a.{py,md}", "a.txt"]),
+        ("{src,lib/{a,b}}/*", ["src/x", "lib/a/x", "lib/b/x"], ["lib/x"]),
+        ("[a-c]*.txt", ["b1.txt", "c.txt"], ["d.txt", "[a-c]x.txt"]),
+        ("[!a]x", ["bx"], ["ax", "/x"]),
+        ("a\\*b", ["a*b"], ["axb"]),
+        ("{a}", ["{a}"], ["a"]),
+        ("\\{a,b}", ["{a,b}"], ["a"]),
+        ("./a/b", ["a/b"], ["b"]),
+        ("/a", ["a"], ["b/a"]),
+        ("a.b", ["a.b"], ["axb"]),
+        ("**", ["a", "a/b"], []),
+        ("a**b", ["ab", "axxb"], ["a/b"]),
+    ],
+)
+def test_a_pattern_matches_whole_paths(pattern: str, yes: list[str], no: list[str]) -> None:
+    """`*` and `?` stay within a segment, `**` is any number of segments, braces are alternatives."""
+    match = compiled(pattern).fullmatch
+
+    assert [path for path in yes if not match(path)] == []
+    assert [path for path in no if match(path)] == []
+
+
+def reference(pattern: str, path: str) -> bool:
+    """Match by the definition, trying everything."""
+    if not pattern:
+        return not path
+    if pattern.startswith("**/"):
+        rest = pattern[3:]
+        starts = [0] + [i + 1 for i, char in enumerate(path) if char == "/"]
+        return any(reference(rest, path[start:]) for start in starts)
+    if pattern == "**":
+        return True
+    if pattern[0] == "*":
+        stop = path.find("/") if "/" in path else len(path)
+        return any(reference(pattern[1:], path[i:]) for i in range(stop + 1))
+    if not path:
+        return False
+    return (pattern[0] == path[0] or (pattern[0] == "?" and path[0] != "/")) and reference(pattern[1:], path[1:])
+
+
+SEGMENT = st.text("ab*?", min_size=1, max_size=5).map(lambda text: re.sub(r"\*+", "*", text)) | st.just("**")
+
+
+@given(
+    st.lists(SEGMENT, min_size=1, max_size=5).map("/".join),
+    st.lists(st.text("ab", min_size=1, max_size=5), min_size=1, max_size=5).map("/".join),
+)
+def test_linear_matching_agrees_with_the_definition(pattern: str, path: str) -> None:
+    """No star that keeps what it took loses a match that trying everything would find."""
+    assert (compiled(pattern).fullmatch(path) is not None) == reference(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 60 + "b", "a" * 250), ("**/a*/" * 20 + "b", "a/" * 500 + "c"), ("?*" * 60 + "b", "a" * 250)],
+)
+def test_many_stars_take_linear_time(pattern: str, path: str) -> None:
+    """A pattern for which a backtracking matcher needs years has its answer at once."""
+    assert compiled(pattern).fullmatch(path) is None
+
+
+@pytest.mark.parametrize("pattern", ["", "[a", "a\\", "/", "{a,[}", "{a,b}" * 20])
+def test_a_pattern_that_can_mean_nothing_is_a_usage_error(pattern: str) -> None:
+    """Also one whose alternatives would fill the memory."""
+    with pytest.raises(UsageError):
+        compiled(pattern)
+
+
+def test_include_comes_first_then_any_exclude_drops() -> None:
+    """Without an include all are in; an exclude names itself."""
+    selector = Selector(("**/*.py", "**/*.md"), ("docs/**", "**/x.py"))
+
+    assert selector.leaves_out("a.py") is None
+    assert selector.leaves_out("a.txt") == (SkipReason.NOT_INCLUDED, "")
+    assert selector.leaves_out("docs/a.txt") == (SkipReason.NOT_INCLUDED, "")
+    assert selector.leaves_out("docs/a.md") == (SkipReason.EXCLUDED, "docs/**")
+    assert selector.leaves_out("a/x.py") == (SkipReason.EXCLUDED, "**/x.py")
+    assert Selector((), ("a",)).leaves_out("b") is None
+    assert not Selector((), ())
+
+
+@pytest.mark.parametrize(
+    ("exclude", "pruned", "walked"),
+    [
+        ("docs/**", ["docs"], ["doc", "a/docs"]),
+        ("docs/", ["docs"], ["a/docs"]),
+        ("**/gen/**", ["gen", "a/gen"], ["general"]),
+        ("docs/*", [], ["docs"]),
+        ("**/*.py", [], ["a", "a.py"]),
+        ("**", [], ["a"]),
+        ("a\\/**", [], ["a"]),
+    ],
+)
+def test_a_directory_is_pruned_only_when_all_below_it_is_excluded(
+    exclude: str, pruned: list[str], walked: list[str]
+) -> None:
+    """A pruned directory is one below which the pattern takes every path."""
+    selector = Selector((), (exclude,))
+
+    assert [path for path in pruned + walked if selector.prunes(path)] == pruned
+    assert all(selector.leaves_out(f"{path}/any/file") for path in pruned)
+
+
+def test_patterns_that_match_nothing_are_named() -> None:
+    """What earns the hint."""
+    assert unmatched(["*.py", "**/*.py", "*.md"], ["src/a.py", "b.md"]) == ["*.py"]
+
+
+@pytest.mark.parametrize(
+    ("globs", "taken"),
+    [
+        ([], ["a.py", "b.md", "docs/c.md", "src/d.py", "src/gen/e.py"]),
+        (["*.py"], ["a.py", "src/d.py", "src/gen/e.py"]),
+        (["!*.md"], ["a.py", "src/d.py", "src/gen/e.py"]),
+        (["/*.py"], ["a.py"]),
+        (["src/*.py"], ["src/d.py"]),
+        (["src/**"], ["src/d.py", "src/gen/e.py"]),
+        (["src"], ["src/d.py", "src/gen/e.py"]),
+        (["src/"], ["src/d.py", "src/gen/e.py"]),
+        (["!gen"], ["a.py", "b.md", "docs/c.md", "src/d.py"]),
+        (["!src/gen/"], ["a.py", "b.md", "docs/c.md", "src/d.py"]),
+        (["*.py", "!src/**"], ["a.py"]),
+        (["!src/**", "src/d.py"], ["src/d.py"]),
+        (["!src", "src/d.py"], []),
+        (["*.py", "!*.py", "a.py"], ["a.py"]),
+        (["*.{md,txt}"], ["b.md", "docs/c.md"]),
+        (["nothing"], []),
+    ],
+)
+def test_globs_are_those_of_ripgrep(globs: list[str], taken: list[str]) -> None:
+    """`!` leaves out, the last match decides, a glob without a slash is about names, what is below a directory goes
+    with it."""
+    paths = ["a.py", "b.md", "docs/c.md", "src/d.py", "src/gen/e.py"]
+
+    assert [path for path in paths if GlobFilter(globs)(path)] == taken
+
+
+@pytest.mark.parametrize("glob", ["", "!", "/", "[", "!a\\"])
+def test_a_glob_that_can_mean_nothing_is_a_usage_error(glob: str) -> None:
+    """One line, with what was written."""
+    with pytest.raises(UsageError):
+        GlobFilter([glob])
