@@ -12,11 +12,9 @@ from ragcli.retrieval import signals, weights
 from ragcli.retrieval.query import Query, read_query
 from ragcli.settings import SearchSettings
 
-Parts = dict[str, float]
-
 
 class Ranked(NamedTuple):
-    """A candidate with its score, and how much of it each part gave (they add up to the score)."""
+    """A candidate with its score, and, if that was asked for, how much of it each part gave (they add up to it)."""
 
     candidate: Candidate
     score: float
@@ -33,10 +31,10 @@ def rank(
     if not settings.signals:
         return cap_per_file(fuse(candidates, weights.SEED_STREAMS), settings.max_per_file)
     shape = read_query(query)
-    scored = _spread(_scored(shape, candidates))
+    ranked = _ordered(_scored(shape, candidates, settings.explain))
     if shape.phrases and text:
-        scored = _with_phrases(shape, scored, text)
-    return cap_per_file(without_copies(_ordered(scored)), settings.max_per_file)
+        ranked = _with_phrases(shape, ranked, text)
+    return cap_per_file(without_copies(ranked), settings.max_per_file)
 
 
 def fuse(candidates: Iterable[Candidate], stream_weights: Mapping[str, float]) -> list[Ranked]:
@@ -74,84 +72,74 @@ def without_copies(ranked: Iterable[Ranked]) -> list[Ranked]:
     return list(first.values())
 
 
-def _scored(query: Query, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Parts]]:
-    """Each chunk's own score in parts."""
-    scored = []
+class _Own(NamedTuple):
+    """A chunk and what speaks for it alone."""
+
+    candidate: Candidate
+    score: float
+    code: float
+    english: float
+    definition: float
+
+
+def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Iterable[Ranked]:
+    """Score chunks by themselves, then by their files: own * (1 + coherence) * (1 + names) * role * repeat."""
+    files: defaultdict[tuple[int, int], list[_Own]] = defaultdict(list)
+    for own in _own_scores(query, candidates):
+        files[own.candidate.document].append(own)
+    first = [members[0].candidate for members in files.values()]
+    names = signals.name_shares(query, first)
+    kept = signals.kept_shares(query, candidates, first)
+    for members in files.values():
+        members.sort(key=lambda own: (-own.score, own.candidate.start_line))
+        best = members[0]
+        if best.score <= 0.0:
+            continue
+        coherence = signals.coherence([own.score for own in members]) / best.score
+        path = best.candidate.path
+        factors = {"coherence": 1.0 + coherence, "names": 1.0 + sum(names[path].values()), "role": kept[path]}
+        whole = factors["coherence"] * factors["names"] * factors["role"]
+        for own in members:
+            repeat = 1.0 if own is best else weights.REPEAT
+            score = round(own.score * whole * repeat, weights.DECIMALS)
+            parts = _parts(own, {**factors, "repeat": repeat}, names[path]) if explain else {}
+            yield Ranked(own.candidate, score, parts)
+
+
+def _own_scores(query: Query, candidates: Sequence[Candidate]) -> Iterable[_Own]:
     code = signals.stream_scores(candidates, "code")
     english = signals.stream_scores(candidates, "bm25")
-    for position, candidate in enumerate(candidates):
-        parts = {
-            "code": weights.CODE * code[position],
-            "bm25": weights.ENGLISH * english[position],
-            "definition": weights.DEFINITION * signals.definition(query, candidate),
-        }
-        scored.append((candidate, {name: value for name, value in parts.items() if value}))
-    kept = signals.kept_shares(query, candidates)
-    names = signals.file_names(candidates)
-    depths = signals.depths(names)
-    shares = {
-        path: {
-            "file name": weights.FILE_STEM * signals.stem_share(query, name),
-            "file is name": weights.FILE_IS_NAME * signals.is_name(query, name),
-            "path": weights.PATH_ASKED * signals.path_asked(query, path),
-            "depth": -weights.DEPTH * depths[path],
-        }
-        for path, name in names.items()
-    }
-    return _with_files(scored, shares, kept)
+    for candidate, by_code, by_english in zip(candidates, code, english, strict=True):
+        parts = (
+            weights.CODE * by_code,
+            weights.ENGLISH * by_english,
+            weights.DEFINITION * signals.definition(query, candidate),
+        )
+        yield _Own(candidate, sum(parts), *parts)
 
 
-def _with_files(
-    scored: Sequence[tuple[Candidate, Parts]], shares: Mapping[str, Parts], kept: Mapping[str, float]
-) -> list[tuple[Candidate, Parts]]:
-    """Add to each file's chunks what the file gives: coherence, its names, what its role takes away."""
-    files: defaultdict[tuple[int, int], list[tuple[Candidate, Parts]]] = defaultdict(list)
-    for candidate, parts in scored:
-        files[candidate.document].append((candidate, parts))
-    result = []
-    for members in files.values():
-        members.sort(key=lambda member: (-sum(member[1].values()), member[0].start_line))
-        own = [sum(parts.values()) for _, parts in members]
-        best = own[0]
-        if best <= 0.0:
-            continue
-        extra = signals.coherence(own)
-        path = members[0][0].path
-        for (candidate, parts), score in zip(members, own, strict=True):
-            # A weaker chunk takes the same share of what its file earns as it has of the best chunk's own score.
-            share = score / best
-            parts["coherence"] = share * extra
-            whole = score + share * extra
-            parts.update({name: whole * value for name, value in shares[path].items() if value})
-            parts["role"] = (kept[path] - 1.0) * sum(parts.values())
-            result.append((candidate, parts))
-    return result
-
-
-def _spread(scored: Iterable[tuple[Candidate, Parts]]) -> list[Ranked]:
-    """Lower the second and later chunks of each file, so that files stand side by side."""
-    seen: defaultdict[tuple[int, int], int] = defaultdict(int)
-    spread = []
-    for candidate, parts in scored:  # within a file from the best down
-        keep = weights.REPEAT if seen[candidate.document] else 1.0
-        seen[candidate.document] += 1
-        if keep != 1.0:
-            parts["repeat"] = (keep - 1.0) * sum(parts.values())
-        shown = {name: value for name, value in parts.items() if value}
-        spread.append(Ranked(candidate, round(sum(shown.values()), weights.DECIMALS), shown))
-    return spread
+def _parts(own: _Own, factors: Mapping[str, float], names: Mapping[str, float]) -> dict[str, float]:
+    """What each step added to the score or took from it, in order."""
+    parts = {"code": own.code, "bm25": own.english, "definition": own.definition}
+    score = own.score
+    for name, factor in factors.items():
+        if name == "names":
+            parts.update({kind: score * share for kind, share in names.items()})
+        else:
+            parts[name] = score * (factor - 1.0)
+        score *= factor
+    return {name: round(value, weights.DECIMALS) for name, value in parts.items() if value}
 
 
 def _with_phrases(query: Query, ranked: Sequence[Ranked], text: Callable[[ChunkKey], str]) -> list[Ranked]:
-    ordered = _ordered(ranked)
-    result = []
-    for position, hit in enumerate(ordered):
-        held = signals.phrase_share(query, hit.candidate.key, text) if position < weights.PHRASE_CHUNKS else 0.0
-        if held:
-            added = weights.PHRASE * held
-            hit = Ranked(hit.candidate, round(hit.score + added, weights.DECIMALS), {**hit.parts, "phrase": added})
-        result.append(hit)
-    return result
+    """Lift the chunks that hold what the query quotes."""
+    result = list(ranked)
+    for position, hit in enumerate(ranked[: weights.PHRASE_CHUNKS]):
+        added = weights.PHRASE * signals.phrase_share(query, text(hit.candidate.key))
+        if added:
+            parts = {**hit.parts, "phrase": added} if hit.parts else hit.parts
+            result[position] = Ranked(hit.candidate, round(hit.score + added, weights.DECIMALS), parts)
+    return _ordered(result)
 
 
 def _ordered(ranked: Iterable[Ranked]) -> list[Ranked]:

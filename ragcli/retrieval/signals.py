@@ -4,10 +4,10 @@ A signal gives a number and knows no other; `ranking` weighs them. No texts, no 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis import code_stem
-from ragcli.model import Candidate, ChunkKey, DocumentFormat
+from ragcli.model import Candidate, DocumentFormat
 from ragcli.retrieval import weights
 from ragcli.retrieval.paths import FileName, asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Query, plain
@@ -40,6 +40,9 @@ _KEEP = {
     "reexport": weights.KEEP_REEXPORT,
     "private": weights.KEEP_PRIVATE,
 }
+
+
+NAMELESS = FileName((), "", 0)
 
 
 def stream_scores(candidates: Sequence[Candidate], stream: str) -> list[float]:
@@ -94,23 +97,38 @@ def path_asked(query: Query, path: str) -> float:
     return 1.0 if any(f"/{folded}/".find(f"/{asked}/") >= 0 for asked in query.paths) else 0.0
 
 
-def kept_shares(query: Query, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """For each path what its role leaves of its score; what the query asks for is not lowered."""
+def name_shares(query: Query, first: Iterable[Candidate]) -> dict[str, dict[str, float]]:
+    """For each path what its names add to a score, in shares of it. `first` has one candidate a file."""
+    names = {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
+    shallowest = min((name.depth for name in names.values()), default=0)
+    return {
+        path: {
+            "file name": weights.FILE_STEM * stem_share(query, name),
+            "file is name": weights.FILE_IS_NAME * is_name(query, name),
+            "path": weights.PATH_ASKED * path_asked(query, path),
+            "depth": -weights.DEPTH * min(name.depth - shallowest, weights.DEPTH_MOST),
+        }
+        for path, name in names.items()
+    }
+
+
+def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[Candidate]) -> dict[str, float]:
+    """For each path what its role leaves of a score; what the query asks for is not lowered."""
     asked = asked_roles(query.words)
-    paths = {c.path: c for c in candidates}
-    outdated = old_versions(paths)
+    outdated = old_versions(c.path for c in first)
     code = sum(c.format == DocumentFormat.SOURCE_CODE for c in candidates)
     beside_code = 2 * code >= len(candidates) and "document" not in asked
     kept = {}
-    for path, candidate in paths.items():
+    for candidate in first:
+        path = candidate.path
         share = 1.0
         for role in sorted(roles(path) - asked):
             share *= _KEEP[role]
         if beside_code and candidate.format != DocumentFormat.SOURCE_CODE:
             share *= weights.KEEP_BESIDE_CODE
-        if outdated and any(path.startswith(directory) for directory in outdated):
+        if any(path.startswith(directory) for directory in outdated):
             share *= weights.KEEP_OLD_VERSION
-        kept[path] = 1.0 if path_asked(query, path) else share
+        kept[path] = 1.0 if candidate.source or path_asked(query, path) else share
     return kept
 
 
@@ -126,22 +144,10 @@ def coherence(scores: Iterable[float]) -> float:
     return total
 
 
-def file_names(candidates: Iterable[Candidate]) -> dict[str, FileName]:
-    """The file name of each path; an added document has none."""
-    nameless = FileName((), "", 0)
-    return {c.path: nameless if c.source else file_name(c.path) for c in candidates}
-
-
-def phrase_share(query: Query, key: ChunkKey, text: Callable[[ChunkKey], str]) -> float:
-    """How many of the quoted phrases a chunk holds, white space and case aside; 1 for all."""
-    content = " ".join(text(key).split()).casefold()
+def phrase_share(query: Query, text: str) -> float:
+    """How many of the quoted phrases a text holds, white space and case aside; 1 for all."""
+    content = " ".join(text.split()).casefold()
     return sum(phrase in content for phrase in query.phrases) / len(query.phrases)
-
-
-def depths(names: Mapping[str, FileName]) -> dict[str, int]:
-    """How many directories each path lies below the shallowest one."""
-    least = min((name.depth for name in names.values()), default=0)
-    return {path: min(name.depth - least, weights.DEPTH_MOST) for path, name in names.items()}
 
 
 def _alike(word: str, asked: str) -> float:
