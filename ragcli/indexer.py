@@ -7,13 +7,12 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from ragcli.added import ids_digest, reconcile
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import FailureCode, IndexCorruptError, IndexVersionError, SourceRejectedError, StrictError
+from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.generations import GenerationWriter
-from ragcli.index.manifest import Manifest, SegmentInfo
+from ragcli.index.manifest import Manifest
 from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
@@ -22,32 +21,15 @@ from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReaso
 from ragcli.outcomes import Tally, pipeline_digest
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan
-from ragcli.settings import IndexOptions
+from ragcli.repair import IndexRequest, sound_base
 from ragcli.store.documents import load_documents
 from ragcli.store.snapshots import SnapshotStore
-from ragcli.store.stats import StatCache, load_stats, save_stats
+from ragcli.store.stats import StatCache, save_stats
 
 # What a worker has imported before its first batch, so that no document's time pays for it.
 PRELOAD = ("ragcli.pipeline",)
 # Every run checks the pages of this much index; more of it only with --verify.
 VERIFY_BYTES = 256 * 1024 * 1024
-
-
-class IndexRequest(NamedTuple):
-    """One index run: what to index and how. `only` is one file below the root, '' for the whole tree."""
-
-    session: str
-    name: str
-    root: str
-    options: IndexOptions
-    only: str = ""
-    root_key: tuple[int, int] = (0, 0)
-    rebuild: bool = False
-    verify: bool = False
-    strict: bool = False
-    dry_run: bool = False
-    allow_empty: bool = False
-    workers: int | None = None
 
 
 class FileIndexer:
@@ -91,7 +73,9 @@ class _Run:
 
     def go(self) -> IndexReport:
         request = self._request
-        base, cache = self._sound_base()
+        sound = sound_base(self._store, request, self._pipeline, VERIFY_BYTES)
+        base, cache = sound.manifest, sound.cache
+        self._notices += sound.notices
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.verify and self._is_settled(base):
@@ -101,47 +85,6 @@ class _Run:
         return self._work(base, found, cache)
 
     # -- what is there
-
-    def _sound_base(self) -> tuple[Manifest, StatCache | None]:
-        """The generation to build on, without what is damaged, and its stat cache where that can be trusted."""
-        request = self._request
-        fresh = Manifest(self._store.last_number(), request.session, request.name)
-        if request.rebuild:
-            return fresh, None
-        try:
-            base = self._store.manifest()
-        except IndexVersionError:
-            raise
-        except IndexCorruptError as error:
-            self._notices.append(f"{error.message}; all files are read again")
-            return fresh, None
-        if base is None:
-            return fresh, None
-        sound = self._sound_segments(base)
-        cache = load_stats(self._store.directory, base.number)
-        usable = cache is not None and cache.pipeline == self._pipeline and sound == base.segments
-        return base._replace(segments=sound), cache if usable else None
-
-    def _sound_segments(self, base: Manifest) -> tuple[SegmentInfo, ...]:
-        """The segments that pass their checksums; files of the others will be read again."""
-        sound = []
-        checked = self._request.verify or sum(info.size for info in base.segments) <= VERIFY_BYTES
-        for info in base.segments:
-            try:
-                blob = self._store.open_segment(info.name)
-                try:
-                    if checked:
-                        blob.verify()
-                finally:
-                    blob.close()
-                sound.append(info)
-            except IndexVersionError:
-                raise
-            except FileNotFoundError:
-                self._notices.append(f"{info.name} is missing; its files are read again")
-            except IndexCorruptError as error:
-                self._notices.append(f"{error.message}; its files are read again")
-        return tuple(sound)
 
     def _is_settled(self, base: Manifest) -> bool:
         """Whether the generation holds just the added documents, in terms of today's analyzers."""

@@ -4,30 +4,26 @@ A generation stays open between searches of one process, and is left for a newer
 """
 
 import os
-from collections.abc import Callable
 from typing import NamedTuple
 
 from ragcli.analysis import ANALYZERS
 from ragcli.errors import SessionNotFoundError
 from ragcli.index.knowledge_base import IndexKnowledgeBase
 from ragcli.index.manifest import Manifest
-from ragcli.index.rows import FILES, ChunkRow, DocumentRow
+from ragcli.index.rows import FILES, DocumentRow
 from ragcli.index.segment import Segment
 from ragcli.index.streams import Totals
 from ragcli.model import (
-    Candidate,
     Document,
     FileInfo,
     IndexStatus,
-    Metadata,
     SearchOutcome,
-    SearchResult,
     StoredDocument,
-    StreamScore,
 )
+from ragcli.results import Freshness, document_filter, search_result, stored_chunk
 from ragcli.retrieval.retriever import retrieve
 from ragcli.sessions import SessionPlace
-from ragcli.settings import SearchFilter, SearchSettings
+from ragcli.settings import SearchSettings
 from ragcli.store.snapshots import Generation, SnapshotStore
 
 
@@ -58,14 +54,14 @@ class SessionReader:
         """Answer one search from one generation."""
         opened = self._open()
         manifest = opened.manifest
-        ranked, pool = retrieve(opened.knowledge_base, query, top_k, settings, _document_filter(settings.where))
-        freshness = _Freshness(self._root(manifest), manifest, self._store)
+        ranked, pool = retrieve(opened.knowledge_base, query, top_k, settings, document_filter(settings.where))
+        freshness = Freshness(self._root(manifest), manifest, self._store)
         results = []
         for number, entry in enumerate(ranked, 1):
             candidate = entry.candidate
             row = opened.knowledge_base.document(candidate.document)
             results.append(
-                _result(
+                search_result(
                     number, candidate, row, entry.score, opened.knowledge_base.text(candidate.key),
                     freshness.is_stale(row), entry.parts if settings.explain else {},
                 )
@@ -209,7 +205,7 @@ class SessionReader:
             stored = segment.chunk(chunk)
             text = segment.text_of(ordinal, stored)
             texts.append(text)
-            chunks.append(_stored_chunk(stored, row, text))
+            chunks.append(stored_chunk(stored, row, text))
         return StoredDocument(
             file=row.path if row.source == FILES else "",
             id=row.path if row.source != FILES else "",
@@ -220,94 +216,3 @@ class SessionReader:
             metadata=row.metadata,
             chunks=chunks,
         )
-
-
-class _Freshness:
-    """Whether the shown files are still what was indexed, by size and time."""
-
-    def __init__(self, root: str, manifest: Manifest, store: SnapshotStore) -> None:
-        self._root = root
-        self._manifest = manifest
-        self._store = store
-        self._there = bool(root) and os.path.isdir(root)
-        self._touched: dict[str, tuple[int, int]] | None = None
-
-    def is_stale(self, row: DocumentRow) -> bool | None:
-        """None where the tree is absent, or the document has no file."""
-        if not self._there or row.source != FILES:
-            return None
-        try:
-            status = os.lstat(os.path.join(self._root, row.path))
-        except OSError:
-            return True
-        now = status.st_size, status.st_mtime_ns
-        return now != (row.size, row.mtime_ns) and now != self._seen().get(row.path)
-
-    def _seen(self) -> dict[str, tuple[int, int]]:
-        """Files as the last run saw them: one that was touched and not changed keeps its row."""
-        if self._touched is None:
-            from ragcli.store.stats import INDEXED, load_stats
-
-            cache = load_stats(self._store.directory, self._manifest.number)
-            states = cache.states.values() if cache else ()
-            self._touched = {s.file.path: (s.file.size, s.file.mtime_ns) for s in states if s.state == INDEXED}
-        return self._touched
-
-
-def _result(
-    rank: int,
-    candidate: Candidate,
-    row: DocumentRow,
-    score: float,
-    text: str,
-    stale: bool | None,
-    parts: dict[str, float],
-) -> SearchResult:
-    streams = {name: place for name, place in candidate.streams.items() if place.rank}
-    return SearchResult(
-        rank=rank,
-        id=candidate.id if row.source == FILES else row.path,
-        file=row.path if row.source == FILES else "",
-        start_line=candidate.start_line,
-        end_line=candidate.end_line,
-        score=score,
-        streams=streams,
-        format=row.format,
-        language=row.language,
-        metadata=_metadata(row, candidate.metadata),
-        content=text,
-        stale=stale,
-        parts=parts,
-    )
-
-
-def _stored_chunk(chunk: ChunkRow, row: DocumentRow, text: str) -> SearchResult:
-    streams: dict[str, StreamScore] = {}
-    return SearchResult(
-        0, chunk.id, row.path if row.source == FILES else "", chunk.start_line, chunk.end_line, 0.0, streams,
-        row.format, row.language, _metadata(row, chunk.metadata), text,
-    )  # fmt: skip
-
-
-def _metadata(row: DocumentRow, chunk: Metadata) -> Metadata:
-    return {**row.metadata, **chunk}
-
-
-def _document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None:
-    """A predicate for what a search may answer from; added documents have no path, language or format to choose."""
-    if where == SearchFilter():
-        return None
-    from ragcli.ingest.patterns import GlobFilter
-
-    globs = GlobFilter(where.globs) if where.globs else None
-    languages = {language.lower() for language in where.languages}
-    formats = {format.upper() for format in where.formats}
-
-    def allowed(row: DocumentRow) -> bool:
-        if row.source != FILES:
-            return False
-        if languages and row.language.lower() not in languages and row.format.lower() not in languages:
-            return False
-        return (not formats or row.format in formats) and (globs is None or globs(row.path))
-
-    return allowed

@@ -9,8 +9,9 @@ from ragcli.analysis import ANALYZERS
 from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
 from ragcli.generations import GenerationWriter, corpus_of
 from ragcli.index.manifest import Manifest
-from ragcli.indexer import FileIndexer, IndexRequest
+from ragcli.indexer import FileIndexer
 from ragcli.model import Document, IndexReport, ProgressCallback, Scalar
+from ragcli.repair import IndexRequest
 from ragcli.sessions import SessionPlace, Sessions, root_key
 from ragcli.settings import STANDARD, IndexOptions
 from ragcli.store.directory import Directory, OsDirectory

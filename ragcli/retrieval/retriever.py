@@ -28,6 +28,6 @@ def retrieve(
         pool = knowledge_base.candidates(query, max(POOL, 2 * top_k), where)
     else:
         pool = knowledge_base.candidates(query, 2 * top_k, where, ("bm25", "tfidf"))
-    return rank(query, pool.candidates, settings)[:top_k], pool
+    return rank(query, pool.candidates, settings, knowledge_base.text)[:top_k], pool
 
 
