@@ -179,20 +179,20 @@ complete -o default -F _ragcli ragcli
 _ZSH = """\
 _ragcli_values() {{
     local -a session found
-    local name=${{opt_args[-s]:-${{opt_args[--session]:-}}}}
-    [[ -n $name ]] && session=(-s "${{(Q)name}}")
+    local at=${{typed[(I)(-s|--session)]}}
+    (( at && at < $#typed )) && session=(-s "${{(Q)typed[at+1]}}")
     found=(${{(f)"$(_call_program values ragcli completion --values $1 $session 2>/dev/null)"}})
     compadd -a found
 }}
 _ragcli() {{
     local curcontext=$curcontext state line ret=1
     local -A opt_args
-    local -a commands shared
+    local -a commands shared typed=($words)
     commands=(
 {commands}    )
     shared=(
 {shared}    )
-    _arguments -C -s $shared '1:command:->command' '*::argument:->argument' && ret=0
+    _arguments -C -s -A '-*' $shared '1:command:->command' '*::argument:->argument' && ret=0
     case $state in
         command) _describe -t commands command commands && ret=0 ;;
         argument)
@@ -237,7 +237,7 @@ function __ragcli_values
     for at in (seq (count $words))
         if contains -- $words[$at] -s --session
             set -l next (math $at + 1)
-            set session -s $words[$next]
+            test $next -le (count $words); and set session -s $words[$next]
         end
     end
     ragcli completion --values $argv[1] $session 2>/dev/null
