@@ -177,7 +177,7 @@ class RagService:
         """Replace the session by an exported one, once all of it has passed its checks."""
         from ragcli.transfer import import_session
 
-        import_session(self._directory, source, wait)
+        import_session(self._directory, self._place, source, wait)
 
     def _writer(self) -> "SessionWriter":
         from ragcli.session_writer import SessionWriter

@@ -39,7 +39,7 @@ SAME_FLOOR = {
     "indexer": {"added", "generations", "outcomes", "pipeline", "planning", "repair"},
     "session_reader": {"results", "sessions"},
     "session_writer": {"added", "generations", "indexer", "repair", "sessions"},
-    "transfer": set(),
+    "transfer": {"sessions"},
 }  # fmt: skip
 # Doors that stay shut though the floor is lower.
 SHUT = {
