@@ -58,6 +58,22 @@ def test_a_late_letter_of_a_code_page_is_found_by_the_lines_around_it():
     assert "naïve façade" in decode(raw)[0]
 
 
+@pytest.mark.parametrize("encoding, text", [
+    ("shift_jis", "日本語のテキストです。これは文字コードの判定のための文章です。"),
+    ("euc_jp", "日本語のテキストです。これは文字コードの判定のための文章です。"),
+    ("iso2022_jp", "日本語のテキストです。"),
+    ("gb18030", "中文文本示例，这是用来测试编码识别的一段文字。"),
+    ("euc_kr", "한국어 텍스트입니다. 문자 집합을 알아내기 위한 글입니다."),
+    ("cp1251", "Это проверка кодировки, несколько обычных слов."),
+    ("cp1253", "Αυτό είναι ένα κείμενο για δοκιμή της κωδικοποίησης."),
+    ("cp1252", "„Größe“ – naïve façade, 30 €"),
+    ("latin-1", "Garçon élève José"),
+    ("cp1252", "é"),
+])  # fmt: skip
+def test_common_code_pages_are_recognized(encoding, text):
+    assert decode(text.encode(encoding))[0] == text
+
+
 def test_damaged_utf8_keeps_its_good_letters():
     text, encoding = decode("good start é ".encode() + b"\xff" + " good end ü".encode())
 

@@ -37,6 +37,7 @@ def headings(text: str) -> list[str]:
     ("+++\ntitle = 'T'\n# no\n+++\n# One\ntext\n", ["One"]),
     ("---\n\n# One\n\n---\n\ntext\n", ["", "One"]),
     ("# One\n\n> quote\n---\n\n- item\n---\n\n| a |\n|---|\n| 1 |\n---\n\n* * *\n", ["One"]),
+    ("# One\n\n- ```\n  # no\n  ```\n\na | b\n--|--\n1 | 2\n---\n\n| c |\n===\ntext\n", ["One", "| c |"]),
     ("# `code` and **bold** [link](http://x) { #id }\ntext\n", ["code and bold link"]),
     ("# snake_case __init__\ntext\n", ["snake_case __init__"]),
     ("# Part\n\n## One\ntext\n\n## Two\n\n### Three\ntext\n", ["Part > One", "Part > Two > Three"]),

@@ -36,9 +36,12 @@ _MAGIC = (
 _GOOD_SHARE = 2
 # A file of a known code page may hold this share of broken characters before it is read as Windows-1252 after all.
 _DAMAGE = 0.01
+# Tried in turn where detection finds nothing whole and Windows-1252 does not know a byte.
+_EAST_ASIAN = ["cp932", "euc_jp", "cp949", "gb18030"]
 _SAMPLE, _CONTEXT, _LONG_LINE = 16 * 1024, 200, 4_096
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIGH = re.compile(rb"[\x80-\xff]")
+_SHIFTED = re.compile(rb"\x1b\$[@AB(]")  # ISO-2022: ASCII bytes only, so it would pass as UTF-8
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
 # What Windows-1252 text is made of beside ASCII. Left out are the letters whose bytes are common ones of cp1250
 # (Polish, Czech) and cp1254 (Turkish), which charset-normalizer tells apart better.
@@ -62,6 +65,8 @@ def decode(raw: bytes) -> tuple[str, str]:
     wide = _wide_without_mark(raw)
     if wide:
         return raw.decode(wide, "replace"), wide
+    if _SHIFTED.search(raw) and _decodes(raw, "iso2022_jp_2"):
+        return raw.decode("iso2022_jp_2"), "iso2022_jp_2"
     try:
         return raw.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
@@ -171,14 +176,15 @@ def _doubtful(raw: bytes) -> tuple[str, str]:
     if good * _GOOD_SHARE >= bad:
         return damaged, "utf-8"
     sample = _sample(raw)
-    encoding = "" if _western(sample) else _detected(sample)
-    if encoding:
+    encodings = [] if _western(sample) else [_detected(sample)]
+    if not _decodes(raw, "cp1252"):
+        encodings += _EAST_ASIAN
+    for encoding in filter(None, encodings):
         text = raw.decode(encoding, "replace")
         if text.count("\ufffd") <= len(text) * _DAMAGE:
             return text, encoding
-    if _decodes(raw, "cp1252"):
-        return raw.decode("cp1252"), "cp1252"
-    return raw.decode("latin-1"), "latin-1"
+    western = "cp1252" if _decodes(raw, "cp1252") else "latin-1"
+    return raw.decode(western), western
 
 
 def _sample(raw: bytes) -> bytes:

@@ -22,6 +22,7 @@ _ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.:][^{}]*\}[ \t]*$")
 _SETEXT = re.compile(r"(=+|-+)$")
 _LIST_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])([ \t]+|$)")
 _RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}$")
+_TABLE_RULE = re.compile(r"[|:-][|: \t-]*\|[|: \t-]*$")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
 _CODE = re.compile(r"`+([^`]+)`+")
 _STARS = re.compile(r"\*{1,3}([^*\s](?:[^*]*[^*\s])?)\*{1,3}")
@@ -199,7 +200,9 @@ class _Scan:
             padding = len(item[2].expandtabs(4))
             self._list_indent = _width(line) + len(item[1]) + (padding if 1 <= padding <= 4 else 1)
             self._paragraph, self._contained = -1, True
-        elif first in ">|":
+            if fence := _FENCE.match(stripped[item.end() :]):
+                self._fence, self._fence_indent = fence[1], self._list_indent
+        elif first == ">" or (first in "|:-" and _TABLE_RULE.match(stripped)):
             self._paragraph, self._contained = -1, True
         elif self._paragraph < 0 and not self._contained and not nested:
             self._paragraph = at
