@@ -50,9 +50,9 @@ def test_well_known_names_are_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Rakefile", "CMakeLists.txt", ".bashrc", "BUILD"])
-def test_names_of_programs_are_source_code_unless_the_extension_says_otherwise(name: str) -> None:
-    """The table of languages knows names too; a known extension comes first."""
-    assert detect(name, None) is (F.TEXT if name.endswith(".txt") else F.SOURCE_CODE)
+def test_names_of_programs_are_source_code(name: str) -> None:
+    """The table of languages knows whole names too, and they come before the extension."""
+    assert detect(name, None) is F.SOURCE_CODE
 
 
 @pytest.mark.parametrize(

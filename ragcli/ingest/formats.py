@@ -46,13 +46,13 @@ _BINARY = frozenset((_F.PDF, _F.DOCX, _F.XLSX, _F.PPTX, _F.EPUB))
 def detect(path: str, head: bytes | None) -> DocumentFormat | None:
     """Decide the format of a file; None when it is unknown: by name alone without a head, else because it is binary."""
     name = path.rpartition("/")[2]
+    if name in NAMES:  # before the extension: CMakeLists.txt
+        return _F.SOURCE_CODE
     stem, _, extension = name.rpartition(".")
     if stem:
         known = _OF_EXTENSION.get(extension.lower())
         if known is not None:
             return known
-    if name in NAMES:
-        return _F.SOURCE_CODE
     if name.lower() in _TEXT_NAMES:
         return _F.TEXT
     if head is None or looks_binary(head):

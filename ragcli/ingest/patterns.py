@@ -70,18 +70,26 @@ class GlobFilter:
     def __init__(self, globs: Sequence[str]) -> None:
         self._globs = [(glob.startswith("!"), _glob(glob.removeprefix("!"))) for glob in reversed(globs)]
         self._only = any(not negated for negated, _ in self._globs)
+        self._directories: dict[str, bool | None] = {"": None}
 
     def __call__(self, path: str) -> bool:
-        taken = False
-        at = path.find("/")
-        while at >= 0:
-            verdict = self._verdict(path[:at])
-            if verdict is False:
-                return False
-            taken = taken or verdict is True
-            at = path.find("/", at + 1)
+        covered = self._covered(path.rpartition("/")[0])
+        if covered is False:
+            return False
         verdict = self._verdict(path)
-        return (taken or not self._only) if verdict is None else verdict
+        return (covered is True or not self._only) if verdict is None else verdict
+
+    def _covered(self, directory: str) -> bool | None:
+        """Say what the globs make of a directory and those above it: False is final, True holds until a file's own."""
+        if directory not in self._directories:
+            covered: bool | None = None
+            at = 0
+            while at >= 0 and covered is not False:
+                at = directory.find("/", at + 1)
+                own = self._verdict(directory if at < 0 else directory[:at])
+                covered = covered if own is None else own
+            self._directories[directory] = covered
+        return self._directories[directory]
 
     def _verdict(self, path: str) -> bool | None:
         return next((not negated for negated, match in self._globs if match(path)), None)
