@@ -157,7 +157,8 @@ class _Cutter:
         self._limits = limits
         self._ascii = text.isascii()
         # Only LF ends a line here: str.splitlines also breaks at form feeds, U+2028 and more.
-        self._line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+        lengths = map((1).__add__, map(len, text.split("\n")))
+        self._line_starts = list(accumulate(lengths, initial=0))[:-1]
 
     def chunks(self, runs: Sequence[_Run], target: int) -> list[Chunk]:
         """Cut each run; `target` is the wanted size of a chunk without symbol in characters, 0 for as large as fits."""
@@ -177,7 +178,8 @@ class _Cutter:
     def _pieces(self, run: _Run, target: int) -> Iterator[tuple[int, int]]:
         at, end, cuts = run.start, run.end, run.cuts
         while at < end:
-            farthest = self._farthest(at, end)
+            # Where no place is asked for, no cut is looked for beyond twice the target: weigh no more bytes than that.
+            farthest = self._farthest(at, end if cuts or not target else min(end, at + 2 * target))
             whole = target + target // 2 if target else end - at
             if farthest == end and end - at <= whole:
                 cut = end
