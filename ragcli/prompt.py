@@ -56,34 +56,40 @@ def evidence_block(result: SearchResult) -> str:
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text, on the high side; texts joined at a line end never cost more than apart.
 
-    Words of ASCII letters (a capital begins a new one) cost one token for each started four letters. Digits and other
-    ASCII characters cost one each, and one more for a number of three digits; spaces beyond the one that a word carries
-    one for each started eight; long runs of letters and digits that are no words one a character. Beyond ASCII a run
-    costs one, and 1.25 for each character of two bytes in UTF-8, 2 for one of three (Han, kana, Hangul), 3.75 for one
-    of four (emoji). Three more are for the edges.
+    Words of ASCII letters (a capital begins a new one) cost one token for each started four letters, or three where
+    the line holds accented Latin letters. Digits and other ASCII characters cost one each, and one more for a number of
+    three digits; spaces beyond the one that a word carries one for each started eight; long runs of letters and digits
+    that are no words one a character. Beyond ASCII a run costs one, and 1.25 for each character of two bytes in UTF-8,
+    2 for one of three (Han, kana, Hangul), 3.75 for one of four (emoji). Three more are for the edges.
 
     Held against cl100k, o200k, Llama 1 and 3, Mistral and the published Claude one this was never under on prose in
     fifteen languages, code, markup and data, and about 1.6 times the first on English and on code. Made-up text, such
     as rare Han characters in a row, can take more.
     """
-    return 3 + sum(map(_cost, _PIECES.findall(text)))
+    lines = text.split("\n")
+    return 3 + len(lines) - 1 + sum(map(_line_cost, lines))
 
 
 _PIECES = re.compile(
     r"(?=[A-Za-z+/]{0,24}[0-9])[A-Za-z0-9+/]{24,}|[A-Za-z0-9]{40,}"  # hashes, base64, filler
-    r"|[A-Za-z][a-z]*|[0-9]+| +|[\t\n]+|[^\x00-\x7f]+|[\x00-\x7f]"
+    r"|[A-Za-z][a-z]*|[0-9]+| +|[^\x00-\x7f]+|[\x00-\x7f]"
 )
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 
 
-def _cost(piece: str) -> int:
-    first = piece[0]
-    if first > "\x7f":
+def _line_cost(line: str) -> int:
+    letters = 4 if line.isascii() or not _ACCENTED.search(line) else 3
+    return sum(_cost(piece, letters) for piece in _PIECES.findall(line))
+
+
+def _cost(piece: str, letters: int) -> int:
+    if piece[0] > "\x7f":
         size, beyond = len(piece.encode("utf-8", "surrogatepass")), sum(character > "\uffff" for character in piece)
         return 1 + beyond - (len(piece) - 3 * size) // 4
-    if first == " ":
+    if piece[0] == " ":
         return -(-(len(piece) - 1) // 8)
     if piece.isalpha() and len(piece) < 40:
-        return -(-len(piece) // 4)
+        return -(-len(piece) // letters)
     return len(piece) + (piece.isdigit() and len(piece) > 2)
 
 

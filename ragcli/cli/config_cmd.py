@@ -13,7 +13,10 @@ from ragcli.errors import SessionNotFoundError
 
 
 def config(ctx: typer.Context) -> int:
-    """Show each setting, its value and where it is from: a flag, a variable, a file and its line, or the default."""
+    """Show each setting, its value and its origin.
+
+    The origin is a flag, a variable, a file and its line, or the default.
+    """
     asked = shared(ctx)
     settings = _settings(asked)
     rows = entries(settings, os.environ)

@@ -26,7 +26,7 @@ Remove = Annotated[bool, typer.Option("--remove", help="Delete the session itsel
 
 
 def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta = None, wait: Wait = None) -> int:
-    """Add a document of your own beside the files, and print its id.
+    """Add a document of your own, and print its id.
 
     The same text with the same metadata is one document, however often it is added.
     """
@@ -51,7 +51,10 @@ def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta
 def list_(
     ctx: typer.Context, files: FilesFlag = False, failed: FailedFlag = False, skipped: SkippedFlag = False
 ) -> int:
-    """List the added documents, or the files of the index, the failed and the skipped ones."""
+    """List the added documents, or files of the index.
+
+    --files, --failed and --skipped choose which files; they can be combined.
+    """
     from ragcli.cli.render_documents import document_lines, file_lines
     from ragcli.cli.values import listing_value
 
@@ -75,7 +78,10 @@ def list_(
 
 
 def rm(ctx: typer.Context, ids: Ids, wait: Wait = None) -> int:
-    """Remove added documents by their ids or unambiguous beginnings of them."""
+    """Remove added documents.
+
+    An unambiguous beginning of an id will do.
+    """
     service, settings, asked = engine.opened(shared(ctx), wait=wait)
     missing = [id for id in dict.fromkeys(ids) if not service.remove_document(id, wait=settings.wait)]
     if asked.json:
@@ -86,7 +92,10 @@ def rm(ctx: typer.Context, ids: Ids, wait: Wait = None) -> int:
 
 
 def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wait = None) -> int:
-    """Empty a session: its index, added documents and fingerprints. The session stays, unless --remove is given."""
+    """Empty a session.
+
+    Its index, added documents and fingerprints are deleted; the session itself stays, unless --remove is given.
+    """
     asked = shared(ctx)
     service, settings, _ = engine.opened(asked, wait=wait)
     status = service.get_status()

@@ -27,14 +27,14 @@ _TAB = "    "
 
 
 def blocks(
-    outcome: SearchOutcome, terminal: Terminal, cwd: str, *, context: int | None, explain: bool
+    outcome: SearchOutcome, terminal: Terminal, cwd: str, *, context: int | None = None, explain: bool = False
 ) -> Iterator[str]:
     """Yield a readable block of lines for each result, a blank line between two."""
     wanted = excerpt.terms(outcome.query)
     for number, result in enumerate(outcome.results):
         lines = [*_header(outcome.root, result, terminal, cwd)]
         if explain:
-            lines += [paint(terminal, DIM, text) for text in _explanation(result)]
+            lines += [paint(terminal, DIM, cut(text, terminal.width)) for text in _explanation(result)]
         lines += _excerpt(result, wanted, terminal, context)
         yield ("\n" if number else "") + "".join(f"{line}\n" for line in lines)
 

@@ -21,7 +21,10 @@ TextFlag = Annotated[bool, typer.Option("--text", help="Print its normalized tex
 
 
 def show(ctx: typer.Context, name: Name, text: TextFlag = False) -> int:
-    """Show an added document, or what is stored of a file: its chunks, or with --text its whole text."""
+    """Show what is stored of a file or an added document.
+
+    Its chunks, or with --text its whole text as it was read.
+    """
     service, _, asked = engine.opened(shared(ctx))
     if text and asked.json:
         raise UsageError("--text and --json exclude each other", "choose one form of output")

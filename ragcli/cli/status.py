@@ -12,7 +12,10 @@ All = Annotated[bool, typer.Option("--all", help="Show every session.")]
 
 
 def status(ctx: typer.Context, all: All = False) -> int:
-    """Show what is indexed: files, chunks, formats, size, last run, and what failed and why."""
+    """Show what is indexed, and what failed and why.
+
+    Files, chunks, added documents, formats, languages, size, last run; with --all one line a session.
+    """
     from ragcli.cli.render_status import sessions_table, status_lines
 
     asked = shared(ctx)

@@ -39,8 +39,9 @@ def export(ctx: typer.Context, file: Target) -> int:
 
 
 def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
-    """Make a session from a file that `export` wrote; every checksum is verified before anything is replaced.
+    """Make a session from a file that export wrote.
 
+    Every checksum is verified before anything is replaced.
     Without --session it becomes the session of the working directory.
     """
     service, settings, asked = engine.opened_here(shared(ctx), wait=wait)
