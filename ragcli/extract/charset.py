@@ -1,0 +1,96 @@
+"""Decode markup by the encoding it declares for itself. Reads no more of the markup than that."""
+
+import re
+from collections.abc import Callable
+
+from ragcli.extract.decode import decode
+from ragcli.extract.html_tokens import attributes
+
+# Encoding Standard (encoding.spec.whatwg.org) labels to Python codecs; of each family the wider member, as in browsers.
+# Only these: Python also has codecs that are no charsets (rot13, idna, unicode_escape).
+_CODECS = {
+    "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "cp1252", "ascii": "cp1252", "latin1": "cp1252",
+    "big5": "big5hkscs", "big5-hkscs": "big5hkscs", "x-x-big5": "big5hkscs",
+    "gb2312": "gb18030", "gbk": "gb18030", "gb18030": "gb18030", "x-gbk": "gb18030", "gb_2312-80": "gb18030",
+    "euc-jp": "euc_jp", "x-euc-jp": "euc_jp", "iso-2022-jp": "iso2022_jp",
+    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932",
+    "ms_kanji": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "korean": "cp949", "windows-949": "cp949",
+    "koi8-r": "koi8_r", "koi8": "koi8_r", "koi8-u": "koi8_u", "ibm866": "cp866", "cp866": "cp866",
+    "macintosh": "mac_roman", "x-mac-roman": "mac_roman", "x-mac-cyrillic": "mac_cyrillic", "tis-620": "cp874",
+    "iso-8859-1": "cp1252", "iso8859-1": "cp1252", "iso_8859-1": "cp1252", "windows-874": "cp874",
+    "iso-8859-9": "cp1254", "iso-8859-11": "cp874",
+    **{f"iso-8859-{n}": f"iso8859_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
+    **{f"windows-125{n}": f"cp125{n}" for n in range(9)}, **{f"cp125{n}": f"cp125{n}" for n in range(9)},
+    **{f"x-cp125{n}": f"cp125{n}" for n in range(9)},
+}  # fmt: skip
+# A declaration stands in the first 1,024 bytes of a page (HTML, "prescan a byte stream"); real pages put scripts first.
+_HEAD = 16 * 1024
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_UNSEEN = re.compile(r"<(script|style|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
+_META = re.compile(r"""<meta[\s/]((?:[^>"']|"[^"]*"|'[^']*')*)>""", re.IGNORECASE)
+_IN_CONTENT = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNORECASE)
+_XML_DECLARATION = re.compile(r"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+
+
+def decode_html(raw: bytes) -> tuple[str, str]:
+    """Give text and encoding: a byte order mark, then what the page declares, then what the bytes are."""
+    return _decode_declared(raw, _html_label)
+
+
+def decode_xml(raw: bytes) -> tuple[str, str]:
+    """Give text and encoding: a byte order mark, then the XML declaration, then what the bytes are."""
+    return _decode_declared(raw, _xml_label)
+
+
+def _decode_declared(raw: bytes, label_of: Callable[[str], str]) -> tuple[str, str]:
+    if raw.startswith(_MARKS) or b"\0" in raw[:64]:
+        return decode(raw)
+    codec = _CODECS.get(label_of(raw[:_HEAD].decode("latin-1")).lower(), "")
+    if not codec:
+        return decode(raw)
+    try:
+        text = raw.decode(codec)
+    except UnicodeDecodeError:
+        return _contradicted(raw, codec)
+    # A page saved again as UTF-8 keeps its old declaration; Latin-1 text is valid UTF-8 by chance only when tiny.
+    if codec == "cp1252" and not text.isascii() and (utf8 := _as_utf8(raw)) is not None:
+        return utf8, "utf-8"
+    return text, codec
+
+
+def _as_utf8(raw: bytes) -> str | None:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _contradicted(raw: bytes, codec: str) -> tuple[str, str]:
+    """Decode bytes that the declared codec refuses: UTF-8 where they are that, else as declared with U+FFFD."""
+    utf8 = _as_utf8(raw)
+    if utf8 is not None:
+        return utf8, "utf-8"
+    return decode(raw) if codec == "utf-8" else (raw.decode(codec, "replace"), codec)
+
+
+def _html_label(head: str) -> str:
+    declared = _XML_DECLARATION.match(head)
+    if declared is not None:
+        return declared[1]
+    visible = _UNSEEN.sub("", _COMMENT.sub("", head))
+    for meta in _META.finditer(visible):
+        found = attributes(meta[1])
+        label = found.get("charset", "")
+        if not label and found.get("http-equiv", "").lower() == "content-type":
+            content = _IN_CONTENT.search(found.get("content", ""))
+            label = content[1] if content is not None else ""
+        label = label.strip()
+        if label.lower() in _CODECS:
+            return label
+    return ""
+
+
+def _xml_label(head: str) -> str:
+    declared = _XML_DECLARATION.match(head)
+    return declared[1] if declared is not None else ""
