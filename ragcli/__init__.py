@@ -1,3 +1,103 @@
-"""ragcli turns directories into a local, ranked, citable index, and a question into a prompt."""
+"""ragcli turns directories into a local, ranked, citable index, and a question into a prompt.
+
+The names below are the library; each is imported when it is first asked for, so that a command pays for what it uses.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragcli.errors import DocumentProcessingError as DocumentProcessingError
+    from ragcli.errors import RagError as RagError
+    from ragcli.extract.registry import ContentExtractorRegistry as ContentExtractorRegistry
+    from ragcli.indexer import FileIndexer as FileIndexer
+    from ragcli.ingest.chunkers import CodeChunker as CodeChunker
+    from ragcli.ingest.chunkers import NormalizedDocumentChunker as NormalizedDocumentChunker
+    from ragcli.ingest.service import FileIngestionService as FileIngestionService
+    from ragcli.model import ContentExtractor as ContentExtractor
+    from ragcli.model import Document as Document
+    from ragcli.model import DocumentFormat as DocumentFormat
+    from ragcli.model import DocumentInfo as DocumentInfo
+    from ragcli.model import IndexProgress as IndexProgress
+    from ragcli.model import IndexReport as IndexReport
+    from ragcli.model import IndexStatus as IndexStatus
+    from ragcli.model import NormalizedDocument as NormalizedDocument
+    from ragcli.model import SearchResult as SearchResult
+    from ragcli.retrieval.hybrid import HybridRetriever as HybridRetriever
+    from ragcli.retrieval.knowledge_base import KnowledgeBase as KnowledgeBase
+    from ragcli.retrieval.streams import BM25Stream as BM25Stream
+    from ragcli.retrieval.streams import InMemoryKnowledgeBase as InMemoryKnowledgeBase
+    from ragcli.retrieval.streams import KnowledgeBaseStream as KnowledgeBaseStream
+    from ragcli.service import RagService as RagService
+    from ragcli.service import SessionManager as SessionManager
+    from ragcli.settings import IndexOptions as IndexOptions
+    from ragcli.settings import Limits as Limits
+    from ragcli.settings import SearchSettings as SearchSettings
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "BM25Stream": "retrieval.streams",
+    "CodeChunker": "ingest.chunkers",
+    "ContentExtractor": "model",
+    "ContentExtractorRegistry": "extract.registry",
+    "Document": "model",
+    "DocumentFormat": "model",
+    "DocumentInfo": "model",
+    "DocumentProcessingError": "errors",
+    "FileIndexer": "indexer",
+    "FileIngestionService": "ingest.service",
+    "HybridRetriever": "retrieval.hybrid",
+    "InMemoryKnowledgeBase": "retrieval.streams",
+    "IndexOptions": "settings",
+    "IndexProgress": "model",
+    "IndexReport": "model",
+    "IndexStatus": "model",
+    "KnowledgeBase": "retrieval.knowledge_base",
+    "KnowledgeBaseStream": "retrieval.streams",
+    "Limits": "settings",
+    "NormalizedDocument": "model",
+    "NormalizedDocumentChunker": "ingest.chunkers",
+    "RagError": "errors",
+    "RagService": "service",
+    "SearchResult": "model",
+    "SearchSettings": "settings",
+    "SessionManager": "service",
+}
+
+__all__ = [
+    "BM25Stream",
+    "CodeChunker",
+    "ContentExtractor",
+    "ContentExtractorRegistry",
+    "Document",
+    "DocumentFormat",
+    "DocumentInfo",
+    "DocumentProcessingError",
+    "FileIndexer",
+    "FileIngestionService",
+    "HybridRetriever",
+    "InMemoryKnowledgeBase",
+    "IndexOptions",
+    "IndexProgress",
+    "IndexReport",
+    "IndexStatus",
+    "KnowledgeBase",
+    "KnowledgeBaseStream",
+    "Limits",
+    "NormalizedDocument",
+    "NormalizedDocumentChunker",
+    "RagError",
+    "RagService",
+    "SearchResult",
+    "SearchSettings",
+    "SessionManager",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'ragcli' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"ragcli.{module}"), name)
