@@ -103,6 +103,7 @@ def test_any_ignore_files_leave_what_git_lists(tree: Path, files: dict[str, byte
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @settings(max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=FILES)
 def test_any_ignore_files_leave_what_git_lists_at_length(tree: Path, files: dict[str, bytes]) -> None:
