@@ -240,3 +240,10 @@ def test_any_text_is_read_as_data_and_kept(text, format):
     document = read(text, format)
 
     assert document.text == text
+
+
+def test_a_large_json_document_is_packed_so_that_its_chunks_stay_under_the_cap():
+    records = json.dumps([{"id": n, "text": "x" * 80} for n in range(10_000)])
+    limits = Limits(max_chunks=100)
+
+    assert "".join(chunk_texts(read(records, "JSON", limits), limits)) == records

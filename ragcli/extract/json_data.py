@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ragcli.extract.decode import read_text
 from ragcli.extract.text import bounded_blocks, fallback_document, plain_document
 from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.settings import Limits
 
 # Consecutive children of one parent share a block up to this size: enough neighbours to tell what a record is about.
 # The brackets around them may add lines, and a chunk holds 100.
@@ -63,7 +64,7 @@ class JsonExtractor:
         if not text.strip():
             return plain_document(text, context, {"encoding": encoding})
         try:
-            marks = _Walk(text).marks()
+            marks = _Walk(text, _pack_chars(len(text), context.limits)).marks()
         except _NotStrict as reason:
             return fallback_document(text, context, encoding, str(reason))
         except RecursionError:
@@ -111,8 +112,9 @@ def _letter(match: re.Match[str]) -> str:
 class _Walk:
     """Splits one document into runs of children; a block begins at a mark and ends at the next."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, pack_chars: int) -> None:
         self._text = text
+        self._pack_chars = pack_chars
         self._scans_left, self._values_left = _MOST_SCANS * len(text), _MOST_VALUES
         self._closed = 0  # behind the bracket that was closed last
         self._decoder = json.JSONDecoder(
@@ -239,7 +241,13 @@ class _Walk:
         return match.end() if match else at
 
     def _small(self, start: int, end: int) -> bool:
-        return end - start <= _PACK_CHARS and self._text.count("\n", start, end) < _PACK_LINES
+        return end - start <= self._pack_chars and self._text.count("\n", start, end) < _PACK_LINES
+
+
+def _pack_chars(size: int, limits: Limits) -> int:
+    """Return the size of a block: larger than wanted only where a document would have too many chunks else."""
+    most = limits.max_chunk_bytes * 9 // 10
+    return max(1, min(most, max(_PACK_CHARS, size * 5 // 4 // limits.max_chunks)))
 
 
 def _below(parent: _Place, key: str) -> _Place:

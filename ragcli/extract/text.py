@@ -25,7 +25,7 @@ def plain_document(
     """Make a document of plain blocks; `shown` is the metadata of each block (none by default)."""
     blocks = tuple(bounded_blocks(text, Block(0, len(text), shown or {}), context.limits.max_block_chars))
     unreadable = text.count("\ufffd")
-    notes = (f"{unreadable:,} characters could not be read and are shown as U+FFFD",) if unreadable else ()
+    notes = (f"unreadable characters, shown as U+FFFD: {unreadable:,}",) if unreadable else ()
     return NormalizedDocument(text, blocks, context.format, metadata=metadata, notes=notes)
 
 
