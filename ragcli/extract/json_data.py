@@ -196,7 +196,7 @@ class _Walk:
         An array of millions of numbers or points would take minutes one by one. The comma to leap to is guessed, and
         the guess is checked by decoding what lies before it.
         """
-        text, stop = self._text, at + _PACK_CHARS
+        text, stop = self._text, at + self._pack_chars
         behind = _BEHIND.get(text[at : at + 1], ",")
         if "\n" in text[at:stop]:
             return at, 0
