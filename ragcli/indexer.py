@@ -120,11 +120,12 @@ class _Run:
         tally.carry(planned.carried, base.failures, cache.skipped)
         if tally.failures and self._request.strict:
             raise _strict(tally)
-        if self._is_same_tree(base):
-            if tally.sorted_skipped() != cache.skipped and not self._request.dry_run:
-                save_stats(self._store.directory, base.number, self._cache(tally)._replace(started=cache.started))
-            return self._report(base, tally, committed=False)
         if self._request.dry_run:
+            return self._report(base, tally, committed=False)
+        if self._is_same_tree(base):
+            if tally.sorted_skipped() != cache.skipped:
+                save_stats(self._store.directory, base.number, self._cache(tally)._replace(started=cache.started))
+            self._tidy()
             return self._report(base, tally, committed=False)
         return self._commit(GenerationWriter(self._store, base), base, tally)
 
@@ -221,6 +222,7 @@ class _Run:
         settled = base.number and base.analyzers == ANALYZERS and base.added == self._added_digest()
         if settled and not writer.changed and failures == base.failures and self._is_same_tree(base):
             save_stats(self._store.directory, base.number, self._cache(tally))
+            self._tidy()
             return self._report(base, tally, committed=False)
         request = self._request
         number = max(base.number, self._store.last_number()) + 1
@@ -242,9 +244,13 @@ class _Run:
                 skipped=tally.skipped_counts(),
             )
         )
+        self._tidy()
+        return self._report(manifest, tally, committed=True)
+
+    def _tidy(self) -> None:
+        """Remove what runs before this one left when they died, also where this one found nothing to do."""
         self._store.set_pending([])
         self._store.collect()
-        return self._report(manifest, tally, committed=True)
 
     def _is_same_tree(self, base: Manifest) -> bool:
         request = self._request
