@@ -30,6 +30,7 @@ _MARKUP = re.compile(r"<(?=[a-zA-Z/!?])")
 # The usual tag. It stops at the next `<`, so that all attempts together read the text once.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/<>]*)([^<>"']*(?:"[^"<]*"[^<>"']*|'[^'<]*'[^<>"']*)*)>""")
 _TAG_NAME = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
+_SUBSET = re.compile(r"<!DOCTYPE[^>\[]*\[", re.IGNORECASE)
 _DELIMITER = re.compile(r"[>=]")
 _VALUE = re.compile(r"""\s*(?:"[^"]*"|'[^']*'|[^\s>]*)""")
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]*)))?""")
@@ -126,5 +127,6 @@ def _declaration(text: str, at: int) -> tuple[str, int]:
     if text.startswith("<![CDATA[", at):
         end = text.find("]]>", at)
         return (text[at + 9 : end], end + 3) if end >= 0 else (text[at + 9 :], len(text))
-    end = text.find(">", at)
+    subset = _SUBSET.match(text, at)
+    end = text.find(">", text.find("]", subset.end()) if subset is not None and "]" in text[at:] else at)
     return "", (end + 1 if end >= 0 else len(text))
