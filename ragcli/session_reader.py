@@ -112,19 +112,19 @@ class SessionReader:
 
     def stored_file(self, path: str) -> StoredDocument | None:
         """What is stored of a file, by its path relative to the root."""
-        for number, segment in enumerate(self._open().segments):
+        for segment in self._open().segments:
             for ordinal, row in segment.documents():
                 if row.source == FILES and row.path == path:
-                    return self._stored(number, ordinal, row)
+                    return _stored(segment, ordinal, row)
         return None
 
     def stored_document(self, document: Document) -> StoredDocument:
         """What is stored of an added document; its own text where it is not indexed yet."""
         manifest = self._store.manifest()
-        for number, segment in enumerate(self._open().segments if manifest else ()):
+        for segment in self._open().segments if manifest else ():
             for ordinal, row in segment.documents():
                 if row.source != FILES and row.path == document.id:
-                    return self._stored(number, ordinal, row)._replace(text=document.text)
+                    return _stored(segment, ordinal, row)._replace(text=document.text)
         return StoredDocument("", document.id, "TEXT", "", "", document.text, document.metadata, [])
 
     def status(self) -> IndexStatus:
@@ -151,11 +151,11 @@ class SessionReader:
     # -- inside
 
     def _open(self) -> Opened:
-        if self._opened is not None:
-            if self._store.current_number() == self._opened.manifest.number:
-                return self._opened
-            self._opened.generation.close()
-            self._opened = None
+        known = self._opened
+        if known is not None and self._store.current_number() == known.manifest.number:
+            return known
+        # Never closed by hand: another thread may be in the middle of a search of it. Its files go with the last use.
+        self._opened = None
         generation = self._store.open()
         if generation is None:
             raise self._unknown()
@@ -166,8 +166,9 @@ class SessionReader:
             sum(info.english_length for info in manifest.segments),
             sum(info.code_length for info in manifest.segments),
         )
-        self._opened = Opened(generation, segments, IndexKnowledgeBase(segments, totals))
-        return self._opened
+        opened = Opened(generation, segments, IndexKnowledgeBase(segments, totals))
+        self._opened = opened
+        return opened
 
     def _known_manifest(self) -> Manifest:
         manifest = self._store.manifest()
@@ -197,22 +198,22 @@ class SessionReader:
             notices.append("the index was made by another version's analyzers; run: ragcli index")
         return notices
 
-    def _stored(self, number: int, ordinal: int, row: DocumentRow) -> StoredDocument:
-        segment = self._open().segments[number]
-        chunks = []
-        texts = []
-        for chunk in segment.chunk_range(ordinal):
-            stored = segment.chunk(chunk)
-            text = segment.text_of(ordinal, stored)
-            texts.append(text)
-            chunks.append(stored_chunk(stored, row, text))
-        return StoredDocument(
-            file=row.path if row.source == FILES else "",
-            id=row.path if row.source != FILES else "",
-            format=row.format,
-            language=row.language,
-            fingerprint=row.fingerprint.hex(),
-            text="".join(texts),
-            metadata=row.metadata,
-            chunks=chunks,
-        )
+
+def _stored(segment: Segment, ordinal: int, row: DocumentRow) -> StoredDocument:
+    chunks = []
+    texts = []
+    for chunk in segment.chunk_range(ordinal):
+        stored = segment.chunk(chunk)
+        text = segment.text_of(ordinal, stored)
+        texts.append(text)
+        chunks.append(stored_chunk(stored, row, text))
+    return StoredDocument(
+        file=row.path if row.source == FILES else "",
+        id=row.path if row.source != FILES else "",
+        format=row.format,
+        language=row.language,
+        fingerprint=row.fingerprint.hex(),
+        text="".join(texts),
+        metadata=row.metadata,
+        chunks=chunks,
+    )

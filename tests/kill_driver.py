@@ -7,7 +7,6 @@ all its files hold one word, `gen<number>`, which tells generations apart, and s
 """
 
 import json
-import os
 import random
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from ragcli import generations
 from ragcli.service import RagService, SessionManager
 from tests.engine import index
+from tests.generations import write_generation
 
 WEIGHTED = ("index", "index", "index", "add", "add", "rm", "merge", "clear")
 FIRST_OF_RUN = 1_000_000
@@ -54,19 +54,10 @@ def act(rag: RagService, root: Path, kind: str, step: int, files: int, random_: 
             for part in range(parts):
                 number = step * 10 + part
                 told({"writing": number})
-                write_tree(root, number, files)
+                write_generation(root, number, files)
                 told({"begin": "index", "gen": number})
                 index(rag, root)
                 told({"end": "index", "gen": number})
-
-
-def write_tree(root: Path, number: int, files: int) -> None:
-    """Give every file the word of this generation; all of another size than before, so that none counts as known."""
-    root.mkdir(exist_ok=True)
-    for name in range(files):
-        path = root / f"f{name:02}.txt"
-        path.write_text(f"everywhere gen{number} file{name}\n" + "padding words here\n" * (number % 7))
-        os.utime(path, ns=(number * 1_000_000_000, number * 1_000_000_000))
 
 
 def told(what: dict[str, object]) -> None:

@@ -71,6 +71,8 @@ def write_file(directory: Directory, name: str, data: bytes) -> None:
 class FileSource:
     """A file on disk, read by position."""
 
+    _descriptor = -1  # for the end of a source whose file could not be opened
+
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _O_BINARY)
         self.size = os.fstat(self._descriptor).st_size
