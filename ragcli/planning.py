@@ -6,9 +6,9 @@ from typing import NamedTuple
 from ragcli.errors import UsageError
 from ragcli.index.rows import DocumentRow
 from ragcli.ingest import formats
-from ragcli.model import DocumentFormat, SourceFile, Walk
+from ragcli.model import DocumentFormat, SkipReason, SourceFile, Walk
 from ragcli.pipeline import Item
-from ragcli.store.stats import FAILED, INDEXED, FileState, StatCache
+from ragcli.store.stats import FileState, StatCache
 
 
 class Living(NamedTuple):
@@ -21,7 +21,7 @@ class Living(NamedTuple):
 
 class IndexPlan(NamedTuple):
     """`todo` must be looked at; `carried` are files that certainly have not changed; `absent` are known paths that the
-    walk did not find (those below a directory that could not be read stay)."""
+    walk did not find (files that could not be read, and those below such a directory, stay)."""
 
     todo: list[SourceFile]
     carried: dict[str, FileState]
@@ -40,10 +40,11 @@ def plan(walk: Walk, cache: StatCache | None, known_paths: Iterable[str], verify
             todo.append(file)
         else:
             carried[file.path] = state
-    hidden = tuple(f"{path}/" for path in walk.unreadable)
+    hidden = tuple(f"{path}/" if path else "" for path in walk.unreadable)
+    refused = {entry.path for entry in walk.skipped if entry.reason == SkipReason.UNREADABLE}
     absent = []
     for path in sorted(set(known_paths) - found):
-        if not (hidden and path.startswith(hidden)):
+        if path not in refused and not (hidden and path.startswith(hidden)):
             absent.append(path)
         elif cache and path in cache.states:
             carried[path] = cache.states[path]
@@ -58,26 +59,11 @@ def items(todo: Sequence[SourceFile], *known: Mapping[str, Living]) -> list[Item
     return [Item(file, prints.get(file.path, b"")) for file in todo]
 
 
-def is_idle(plan: IndexPlan) -> bool:
-    """Whether nothing at all needs a look."""
-    return not plan.todo and not plan.absent
-
-
-def kept_paths(plan: IndexPlan) -> list[str]:
-    """Paths whose documents stay as they are."""
-    return [path for path, state in plan.carried.items() if state.state == INDEXED]
-
-
-def failed_before(plan: IndexPlan) -> list[str]:
-    """Paths whose documents failed when they were last read, and have not changed since."""
-    return [path for path, state in plan.carried.items() if state.state == FAILED]
-
-
 def check_format(walk: Walk, format: DocumentFormat) -> None:
     """Refuse an explicit format that a candidate's name does not fit; TEXT takes any name."""
     if format in (DocumentFormat.AUTO, DocumentFormat.TEXT):
         return
-    wrong = [file.path for file in walk.files if formats.detect(file.path, None) != format]
+    wrong = [file.path for file in walk.files if not formats.accepts(format, file.path)]
     if wrong:
         raise UsageError(
             f"{len(wrong):,} files are not {format.value}, the first is {wrong[0]}",

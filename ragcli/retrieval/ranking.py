@@ -34,7 +34,7 @@ def rank(
     ranked = _ordered(_scored(shape, candidates, settings.explain))
     if shape.phrases and text:
         ranked = _with_phrases(shape, ranked, text)
-    return cap_per_file(without_copies(ranked), settings.max_per_file)
+    return cap_per_file(copies_last(ranked), settings.max_per_file)
 
 
 def fuse(candidates: Iterable[Candidate], stream_weights: Mapping[str, float]) -> list[Ranked]:
@@ -64,12 +64,18 @@ def cap_per_file(ranked: Sequence[Ranked], most: int) -> list[Ranked]:
     return kept
 
 
-def without_copies(ranked: Iterable[Ranked]) -> list[Ranked]:
-    """Keep the first of the chunks that have one and the same text."""
-    first: dict[bytes, Ranked] = {}
+def copies_last(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """Put all but the first of the chunks that have one and the same text behind everything else.
+
+    They fill what is left of a list, so that copies crowd nothing out and every file that holds the text can be found.
+    """
+    seen: set[bytes] = set()
+    first: list[Ranked] = []
+    copies: list[Ranked] = []
     for hit in ranked:
-        first.setdefault(hit.candidate.digest, hit)
-    return list(first.values())
+        (copies if hit.candidate.digest in seen else first).append(hit)
+        seen.add(hit.candidate.digest)
+    return first + copies
 
 
 class _Own(NamedTuple):
