@@ -72,7 +72,7 @@ def estimate_tokens(text: str) -> int:
 
 _PIECES = re.compile(
     r"(?=[A-Za-z+/]{0,24}[0-9])[A-Za-z0-9+/]{24,}|[A-Za-z0-9]{40,}"  # hashes, base64, filler
-    r"|[A-Za-z][a-z]*|[0-9]+| +|[^\x00-\x7f]+|[\x00-\x7f]"
+    r"|[A-Za-z][a-z]*|[0-9]+| +|[^\x00-\x7f]+|></|<[/!]|><|[\x00-\x7f]"
 )
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 
@@ -90,6 +90,8 @@ def _cost(piece: str, letters: int) -> int:
         return -(-(len(piece) - 1) // 8)
     if piece.isalpha() and len(piece) < 40:
         return -(-len(piece) // letters)
+    if piece[0] in "<>":
+        return 1
     return len(piece) + (piece.isdigit() and len(piece) > 2)
 
 

@@ -65,7 +65,9 @@ def test_content_cannot_close_the_fence() -> None:
 def test_every_prompt_is_well_formed_utf8_and_holds_one_element_a_result(
     rows: list[tuple[str, str, dict[str, str | int | bool]]],
 ) -> None:
-    results = [result(text, rank, f"{rank}{name}")._replace(metadata=more) for rank, (text, name, more) in enumerate(rows)]
+    results = [
+        result(text, rank, f"{rank}{name}")._replace(metadata=more) for rank, (text, name, more) in enumerate(rows)
+    ]
     made = render("q", results)
 
     made.prompt.encode("utf-8")

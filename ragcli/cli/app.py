@@ -3,6 +3,7 @@
 The only place that catches what commands raise. It may not know what a command does.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -39,6 +40,8 @@ ABOUT = "Turn any directory of code and documents into a local, ranked, citable 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; whatever happens, no traceback and no half-told error."""
+    if arguments is None:
+        _speak_utf8()
     output.prepare()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -52,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.silence(1)
         return 130
     except RagError as error:
-        return _fail(error.message, error.hint, error.exit_code)
+        return _fail(error.message, error.hint or _help_of(words), error.exit_code)
     except OSError as error:
         return _fail_on_system(error)
     except Exception as error:
@@ -98,6 +101,19 @@ def tree() -> Any:
     )
 
 
+def _speak_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale would read names as anything else.
+
+    Stored paths are UTF-8 with escaped bytes; under an ASCII or Latin-1 locale no system call would find them. What
+    the streams speak stays as it was.
+    """
+    if sys.getfilesystemencoding().lower() == "utf-8" or os.environ.get("PYTHONUTF8") == "1" or os.name != "posix":
+        return
+    streams = os.environ.get("PYTHONIOENCODING") or getattr(sys.stdout, "encoding", None) or "ascii"
+    environment = os.environ | {"PYTHONUTF8": "1", "PYTHONIOENCODING": streams}
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
+
+
 def _run(words: list[str]) -> int:
     leading, name, rest = _split(words)
     if name is None:
@@ -117,7 +133,13 @@ def _run(words: list[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except ClickException as error:
-        raise UsageError(_one_line(error.format_message()), f"run: ragcli {name} --help") from None
+        raise UsageError(_one_line(error.format_message()), _usage_hint(name, error)) from None
+
+
+def _usage_hint(name: str, error: Exception) -> str:
+    if type(error).__name__ == "NoSuchOption" and name in ("search", "prompt", "add"):
+        return f"run: ragcli {name} --help; words that begin with a dash go behind --"
+    return f"run: ragcli {name} --help"
 
 
 def _root(leading: list[str]) -> int:
@@ -153,6 +175,11 @@ def _split(words: list[str]) -> tuple[list[str], str | None, list[str]]:
     return words, None, []
 
 
+def _help_of(words: list[str]) -> str:
+    name = _split(words)[1]
+    return f"run: ragcli {name} --help" if name in COMMANDS else "run: ragcli --help"
+
+
 def _suggestion(name: str) -> str:
     from difflib import get_close_matches
 
@@ -180,8 +207,6 @@ def _fail_on_system(error: OSError) -> int:
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT):
             return _fail(f"cannot write the output: {reason}", "", 2)
         return _fail(reason, "", 2)
-    import os
-
     return _fail(f"{os.fsdecode(error.filename)}: {reason}", "", 2)
 
 

@@ -1,5 +1,7 @@
 """The `index` command: makes or refreshes a session's index and says what happened. Walks and reads nothing itself."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -10,6 +12,7 @@ from ragcli.cli.limits import given_limits
 from ragcli.cli.options import Shared, shared
 from ragcli.cli.screen import stderr_terminal
 from ragcli.config import COMMAND_LINE, Settings, given, index_options
+from ragcli.errors import SourceRejectedError
 from ragcli.model import IndexReport
 from ragcli.settings import IndexOptions, Limits
 
@@ -36,7 +39,15 @@ Verify = Annotated[bool, typer.Option("--verify", help="Hash every file instead 
 Strict = Annotated[bool, typer.Option("--strict", help="Commit nothing and exit 6 if any document fails.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; write nothing.")]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Accept that a root with files now has none.")]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, metavar="N", help="Extract in so many processes.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=0,
+        metavar="N",
+        help="Extract in so many processes; 0: in this one, without time and memory limits.",
+    ),
+]
 
 
 def index(
@@ -69,7 +80,7 @@ def index(
     )  # fmt: skip
     service, settings, asked = opened
     options = merged(service.stored_options(), settings)
-    with progress(asked) as callback:
+    with progress(asked) as callback, _pattern_hint(options):
         report = service.index_directory(
             root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
             allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
@@ -99,6 +110,19 @@ def merged(stored: IndexOptions | None, settings: Settings) -> IndexOptions:
         elif given(settings, key):
             limits[name] = min(old, new)
     return stored._replace(**changed, limits=stored.limits._replace(**limits))
+
+
+@contextmanager
+def _pattern_hint(options: IndexOptions) -> Iterator[None]:
+    """Say what a pattern reaches, where a tree is refused and patterns chose what to index."""
+    try:
+        yield
+    except SourceRejectedError as error:
+        shallow = next((pattern for pattern in options.include if "/" not in pattern and "**" not in pattern), None)
+        if shallow is None:
+            raise
+        hint = f"--include {shallow} reaches the root's own files only; try --include '**/{shallow}'"
+        raise SourceRejectedError(error.message, hint) from None
 
 
 def _tell(report: IndexReport, options: IndexOptions, asked: Shared, *, dry_run: bool) -> None:

@@ -17,10 +17,8 @@ def summary(
     files = report.files
     indexed = files.new + files.changed + files.kept
     verb = "Would index" if dry_run else "Indexed"
-    yield (
-        f"{paint(terminal, BOLD, verb)} {visible_name(report.root)}: {_count(indexed, 'file')}, "
-        f"{_count(report.chunks, 'chunk')}, {report.seconds:.1f} s"
-    )
+    counts = _count(indexed, "file") if dry_run else f"{_count(indexed, 'file')}, {_count(report.chunks, 'chunk')}"
+    yield f"{paint(terminal, BOLD, verb)} {visible_name(report.root)}: {counts}, {report.seconds:.1f} s"
     yield f"  {files.new} new, {files.changed} changed, {files.kept} kept, {files.gone} gone"
     yield from failure_lines(report.failed, terminal, None if verbose else _SHOWN_FAILURES)
     if report.skipped:
