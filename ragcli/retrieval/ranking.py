@@ -3,6 +3,7 @@
 Pure, but for the texts that a quoted phrase makes it ask for. Ties end at (path, line) before any cut.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -83,19 +84,18 @@ class _Own(NamedTuple):
 
     candidate: Candidate
     score: float
-    code: float
-    english: float
-    definition: float
+    parts: tuple[tuple[str, float], ...]
 
 
 def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Iterable[Ranked]:
-    """Score chunks by themselves, then by their files: own * (1 + coherence) * (1 + names) * role * repeat."""
+    """Score chunks by themselves, then by their files: own * coherence * names * central * role * repeat."""
     files: defaultdict[tuple[int, int], list[_Own]] = defaultdict(list)
     for own in _own_scores(query, candidates):
         files[own.candidate.document].append(own)
     first = [members[0].candidate for members in files.values()]
     names = signals.name_shares(query, first)
     kept = signals.kept_shares(query, candidates, first)
+    central = signals.central_shares(candidates, first)
     for members in files.values():
         members.sort(key=lambda own: (-own.score, own.candidate.start_line))
         best = members[0]
@@ -103,8 +103,13 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
             continue
         coherence = signals.coherence([own.score for own in members]) / best.score
         path = best.candidate.path
-        factors = {"coherence": 1.0 + coherence, "names": 1.0 + sum(names[path].values()), "role": kept[path]}
-        whole = factors["coherence"] * factors["names"] * factors["role"]
+        factors = {
+            "coherence": 1.0 + coherence,
+            "names": 1.0 + sum(names[path].values()),
+            "central": central[path],
+            "role": kept[path],
+        }
+        whole = math.prod(factors.values())
         for own in members:
             repeat = 1.0 if own is best else weights.REPEAT
             score = round(own.score * whole * repeat, weights.DECIMALS)
@@ -116,17 +121,20 @@ def _own_scores(query: Query, candidates: Sequence[Candidate]) -> Iterable[_Own]
     code = signals.stream_scores(candidates, "code")
     english = signals.stream_scores(candidates, "bm25")
     for candidate, by_code, by_english in zip(candidates, code, english, strict=True):
+        streams = weights.CODE * by_code + weights.ENGLISH * by_english
         parts = (
-            weights.CODE * by_code,
-            weights.ENGLISH * by_english,
-            weights.DEFINITION * signals.definition(query, candidate),
+            ("code", weights.CODE * by_code),
+            ("bm25", weights.ENGLISH * by_english),
+            ("length", streams * weights.LONGER_CHUNK * signals.longer_chunk(candidate)),
+            ("definition", weights.DEFINITION * signals.definition(query, candidate)),
+            ("symbol", weights.SYMBOL_WORDS * signals.symbol_words(query, candidate)),
         )
-        yield _Own(candidate, sum(parts), *parts)
+        yield _Own(candidate, sum(value for _, value in parts), parts)
 
 
 def _parts(own: _Own, factors: Mapping[str, float], names: Mapping[str, float]) -> dict[str, float]:
     """What each step added to the score or took from it, in order."""
-    parts = {"code": own.code, "bm25": own.english, "definition": own.definition}
+    parts = dict(own.parts)
     score = own.score
     for name, factor in factors.items():
         if name == "names":

@@ -3,14 +3,17 @@
 A signal gives a number and knows no other; `ranking` weighs them. No texts, no disk.
 """
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from ragcli import identifiers
 from ragcli.analysis import code_stem
 from ragcli.model import Candidate, DocumentFormat
 from ragcli.retrieval import weights
 from ragcli.retrieval.paths import FileName, asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Query, plain
+from ragcli.synonyms import synonyms
 
 _SCOPE = re.compile(r"[.:#/\\]+|->")
 # Kinds that name one place in a program; several functions may share a name more freely.
@@ -42,7 +45,7 @@ _KEEP = {
 }
 
 
-NAMELESS = FileName((), "", 0)
+NAMELESS = FileName((), "", (), 0)
 
 
 def stream_scores(candidates: Sequence[Candidate], stream: str) -> list[float]:
@@ -76,14 +79,34 @@ def _scopes(candidate: Candidate) -> list[str]:
     return [*map(plain, _SCOPE.split(qualified)), *map(plain, re.split(r"[/.]", candidate.path))]
 
 
+def symbol_words(query: Query, candidate: Candidate) -> float:
+    """How much of the query the words of a chunk's symbol say."""
+    symbol = candidate.metadata.get("symbol")
+    if not symbol or not query.words:
+        return 0.0
+    words = {code_stem(part.casefold()) for part in identifiers.parts(str(symbol)) if len(part) > 1}
+    return sum(word in words for word in query.words) / len(query.words)
+
+
+def longer_chunk(candidate: Candidate) -> float:
+    """The natural logarithm of a source chunk's lines."""
+    return math.log(candidate.end_line - candidate.start_line + 1) if _is_source(candidate) else 0.0
+
+
 def stem_share(query: Query, name: FileName) -> float:
     """How much of a file's name the query says: 1 for all of it."""
     if not name.words:
         return 0.0
     if name.whole in query.joined:
         return 1.0
-    said = (max((_alike(word, asked) for asked in query.words), default=0.0) for word in name.words)
-    return sum(said) / len(name.words)
+    return sum(_said(word, query.words) for word in name.words) / len(name.words)
+
+
+def directory_words(query: Query, name: FileName) -> float:
+    """How much of the query the directories of a file say."""
+    if not query.words or not name.directories:
+        return 0.0
+    return sum(_said(word, name.directories) for word in query.words) / len(query.words)
 
 
 def is_name(query: Query, name: FileName) -> float:
@@ -99,15 +122,26 @@ def path_asked(query: Query, path: str) -> float:
 
 def name_shares(query: Query, first: Iterable[Candidate]) -> dict[str, dict[str, float]]:
     """For each path what its names add to a score, in shares of it. `first` has one candidate a file."""
-    names = {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
-    shallowest = min((name.depth for name in names.values()), default=0)
     return {
         path: {
             "file name": weights.FILE_STEM * stem_share(query, name),
             "file is name": weights.FILE_IS_NAME * is_name(query, name),
+            "directories": weights.DIRECTORY_WORDS * directory_words(query, name),
             "path": weights.PATH_ASKED * path_asked(query, path),
-            "depth": -weights.DEPTH * min(name.depth - shallowest, weights.DEPTH_MOST),
         }
+        for path, name in _names(first).items()
+    }
+
+
+def central_shares(candidates: Sequence[Candidate], first: Iterable[Candidate]) -> dict[str, float]:
+    """For each path what depth and length of its name leave of a score; all of it where most candidates are prose."""
+    names = _names(first)
+    if not _mostly_source(candidates):
+        return dict.fromkeys(names, 1.0)
+    shallowest = min((name.depth for name in names.values()), default=0)
+    return {
+        path: weights.KEEP_DEEPER ** min(name.depth - shallowest, weights.DEPTH_MOST)
+        * weights.KEEP_LONGER_NAME ** min(max(len(name.words) - 1, 0), weights.NAME_WORDS_MOST)
         for path, name in names.items()
     }
 
@@ -116,15 +150,14 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
     """For each path what its role leaves of a score; what the query asks for is not lowered."""
     asked = asked_roles(query.words)
     outdated = old_versions(c.path for c in first)
-    code = sum(c.format == DocumentFormat.SOURCE_CODE for c in candidates)
-    beside_code = 2 * code >= len(candidates) and "document" not in asked
+    beside_source = _mostly_source(candidates) and "document" not in asked
     kept = {}
     for candidate in first:
         path = candidate.path
         share = 1.0
         for role in sorted(roles(path) - asked):
             share *= _KEEP[role]
-        if beside_code and candidate.format != DocumentFormat.SOURCE_CODE:
+        if beside_source and not _is_source(candidate):
             share *= weights.KEEP_BESIDE_CODE
         if any(path.startswith(directory) for directory in outdated):
             share *= weights.KEEP_OLD_VERSION
@@ -150,15 +183,25 @@ def phrase_share(query: Query, text: str) -> float:
     return sum(phrase in content for phrase in query.phrases) / len(query.phrases)
 
 
+def _names(first: Iterable[Candidate]) -> dict[str, FileName]:
+    return {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
+
+
+def _is_source(candidate: Candidate) -> bool:
+    return candidate.format == DocumentFormat.SOURCE_CODE
+
+
+def _mostly_source(candidates: Sequence[Candidate]) -> bool:
+    return 2 * sum(map(_is_source, candidates)) >= len(candidates)
+
+
+def _said(word: str, words: Iterable[str]) -> float:
+    return max((_alike(word, other) for other in words), default=0.0)
+
+
 def _alike(word: str, asked: str) -> float:
     if word == asked:
         return 1.0
     if min(len(word), len(asked)) >= weights.PREFIX_LENGTH and (word.startswith(asked) or asked.startswith(word)):
         return weights.PREFIX_MATCH
-    return weights.PREFIX_MATCH if asked in _synonyms().get(word, ()) else 0.0
-
-
-def _synonyms() -> Mapping[str, tuple[str, ...]]:
-    from ragcli.synonyms import synonyms
-
-    return synonyms(code_stem)
+    return weights.PREFIX_MATCH if asked in synonyms(code_stem).get(word, ()) else 0.0

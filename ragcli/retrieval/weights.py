@@ -20,25 +20,28 @@ DEFINITION = 0.8
 OTHER_SPELLING = 0.8
 # A definition of that name in another scope than the one asked for.
 OTHER_SCOPE = 0.5
+# How much of the query a chunk's symbol says (0: -0.003).
+SYMBOL_WORDS = 0.2
+# Source chunks: BM25 thinks too well of three-line accessors; share added for each factor e of lines (0: -0.006).
+LONGER_CHUNK = 0.05
 
 # Coherence: a file's score is that of its best chunk and a decaying share of the next ones (one chunk alone: -0.010).
-COHERENCE_DECAY = 0.4
+COHERENCE_DECAY = 0.5
 COHERENCE_CHUNKS = 8
 # What the second, third ... result of one file keeps of its score, so that the list shows files side by side.
-REPEAT = 0.4
+REPEAT = 0.3
 
 # Names, as shares added to a file's score: how much of the file's stem the query says (0: -0.011) ...
 FILE_STEM = 0.3
 # ... a stem that is one of the query's identifiers (0: -0.004) ...
 FILE_IS_NAME = 0.5
+# ... how much of the query the directories say ...
+DIRECTORY_WORDS = 0.6
 # ... and a path that the query spells out.
 PATH_ASKED = 2.0
 # Words of which one begins with the other, of at least this length ("config" and "configuration"): +0.002.
 PREFIX_LENGTH = 4
 PREFIX_MATCH = 0.9
-# Each directory below the shallowest file found, up to four (0: -0.004).
-DEPTH = 0.05
-DEPTH_MOST = 4
 
 # A chunk that holds a quoted phrase; how many of the best chunks are read for it.
 PHRASE = 1.0
@@ -54,5 +57,11 @@ KEEP_GENERATED = 0.5
 KEEP_OLD_VERSION = 0.6
 # Internals (`_internal`, `private`) where a public file says the same: +0.002.
 KEEP_PRIVATE = 0.8
+# Central files lie high and have short names: what a source tree's file keeps for each directory below the shallowest
+# file found (1: -0.006), up to DEPTH_MOST, and for each word of its name after the first (1: -0.006).
+KEEP_DEEPER = 0.85
+DEPTH_MOST = 4
+KEEP_LONGER_NAME = 0.85
+NAME_WORDS_MOST = 4
 # Prose and data among source code, where most of the candidates are source code (1: -0.005).
 KEEP_BESIDE_CODE = 0.6
