@@ -9,12 +9,14 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.decode import normalize
 from ragcli.extract.failure import refused
+from ragcli.extract.pdf_columns import are_prose, column_edges, column_of
+from ragcli.extract.pdf_fields import written_on
 from ragcli.extract.pdf_pages import page_list
 from ragcli.extract.text import bounded_blocks
 from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
@@ -30,6 +32,7 @@ _FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
 _BLANKS = re.compile(r"[ \t\xa0]+(?=\n|\Z)")
 _MANY_NEWLINES = re.compile(r"\n{3,}")
 _SHOWING = frozenset({b"Tj", b"TJ", b"'", b'"'})
+_MAX_STARTS = 20_000  # runs of text that are looked at for columns; a dense page draws some thousands
 _NO_TEXT = "no text layer (needs OCR)"
 
 
@@ -61,21 +64,29 @@ def _quiet() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _bounded():
             warnings.simplefilter("ignore")
             yield
     finally:
         logger.setLevel(level)
 
 
+def _bounded() -> AbstractContextManager[object]:
+    """Keep pypdf 7 and later from starting a program to decode pictures."""
+    import pypdf
+
+    apply = getattr(pypdf, "apply_configuration", None)
+    return apply(jbig2dec_binary=None) if apply is not None else nullcontext()
+
+
 def _open(raw: bytes, context: ExtractionContext) -> "PdfReader":
     """Open a document, an encrypted one with the empty password."""
-    import pypdf
+    from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
     problem = ""
     try:
-        reader = pypdf.PdfReader(io.BytesIO(raw))
+        reader = PdfReader(io.BytesIO(raw))
         if not reader.is_encrypted or reader.decrypt(""):
             return reader
         problem = "encrypted: it needs a password"
@@ -106,7 +117,7 @@ def _texts(pages: list["PageObject"], context: ExtractionContext) -> tuple[list[
     size = 0
     for number, page in enumerate(pages, 1):
         try:
-            text = _clean(_page_text(page, number, context))
+            text = _clean("\n".join([_page_text(page, number, context).rstrip("\n"), *written_on(page)]))
         except (MemoryError, DocumentProcessingError):
             raise
         except Exception:  # see _open; one page must not cost the others
@@ -124,14 +135,17 @@ def _page_text(page: "PageObject", number: int, context: ExtractionContext) -> s
     """Read one page, counting the glyphs it shows: past the cap the document is refused."""
     cap = context.limits.max_page_glyphs
     shown = 0  # bytes of shown strings: one a glyph in most fonts, up to four in the others
+    starts: list[tuple[float, float]] = []
 
-    def count(operator: bytes, operands: Any, *_: object) -> None:
+    def count(operator: bytes, operands: Any, cm: list[float], tm: list[float]) -> None:
         nonlocal shown
         if operator in _SHOWING and operands:
             strings = operands[-1] if isinstance(operands[-1], list) else operands[-1:]
             shown += sum(len(string) for string in strings if isinstance(string, (str, bytes)))
             if shown > 4 * cap:
                 raise _TooManyGlyphsError
+            if len(starts) < _MAX_STARTS:
+                starts.append(_position(cm, tm))
 
     try:
         text: str = page.extract_text(visitor_operand_before=count)
@@ -140,7 +154,25 @@ def _page_text(page: "PageObject", number: int, context: ExtractionContext) -> s
     # pypdf passes over what is raised inside a form, so that the count decides.
     if shown > 4 * cap or min(shown, len(text)) > cap:
         raise refused(context, f"page {number} shows more than {cap} glyphs (max_page_glyphs)", FailureCode.LIMIT)
-    return text
+    edges = column_edges(starts)
+    columns = [_column_text(page, column, edges) for column in range(len(edges) + 1)] if edges else []
+    return "\n\n".join(columns) if columns and are_prose(columns) else text
+
+
+def _position(cm: list[float], tm: list[float]) -> tuple[float, float]:
+    """Give where a run of text begins, in points of the page."""
+    return tm[4] * cm[0] + tm[5] * cm[2] + cm[4], tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
+
+
+def _column_text(page: "PageObject", column: int, edges: list[float]) -> str:
+    """Read a page once more as if only the runs of one column were on it."""
+
+    def keep(operator: bytes, operands: Any, cm: list[float], tm: list[float]) -> None:
+        if operator in _SHOWING and operands and column_of(_position(cm, tm)[0], edges) != column:
+            operands[-1] = type(operands[-1])()
+
+    # Where runs of another column were left out, pypdf sees a gap and writes a blank.
+    return "\n".join(line.strip() for line in page.extract_text(visitor_operand_before=keep).split("\n"))
 
 
 class _TooManyGlyphsError(Exception):
