@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.extract.languages import BY_NAME
@@ -30,6 +31,13 @@ DECLARATOR_DEPTH = 12  # pointers to arrays of functions ... a name deeper than 
 BASE_STEPS = 20_000
 STEPS_PER_BYTE = 0.125
 READ_BYTES = 1 << 16
+# Query matches are objects; a window bounds how many live at once. Ordinary files are one window.
+WINDOW_BYTES = 1 << 18
+# A query looks for the next named sibling of every node, so a run of n punctuation marks costs n * n / 2 steps of about
+# 0.7 ns. Runs shorter than SMALL_RUN cannot add up to much in a file of 2 MiB.
+SMALL_RUN = 1_000
+MAX_RUN_STEPS = 1_000_000_000
+MAX_WIDE_NODES = 400_000
 
 _ROLES = frozenset(("outer", "name", "path", "label", "declarator", "in", "body", "attach", "error", "_word"))
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -41,7 +49,7 @@ class GrammarUnavailableError(Exception):
 
 
 class ParseTimeoutError(Exception):
-    """The parser took more steps than a sound file of that size needs."""
+    """Parsing, or querying the tree, would take more steps than a sound file of that size needs."""
 
 
 class Reading(NamedTuple):
@@ -58,6 +66,8 @@ def read_symbols(text: str, language: str, grammar: str) -> Reading:
     parser, query = _tools(language, grammar)
     data = text.encode("utf-8", "replace")
     tree = _parse(parser, data)
+    if _tangled(tree.root_node):
+        raise ParseTimeoutError
     symbols, attachments, errors = _run(query, tree.root_node, data)
     if len(data) != len(text):
         symbols, attachments, errors = _in_characters(data, symbols, attachments, errors)
@@ -124,27 +134,49 @@ def _parse(parser: "Parser", data: bytes) -> "Tree":
     return tree
 
 
+def _tangled(root: "Node") -> bool:
+    """Tell whether a query over the tree would be slow; looks only at the nodes with many descendants."""
+    stack = [root]
+    seen = steps = 0
+    while stack:
+        node = stack.pop()
+        seen += node.child_count
+        if seen > MAX_WIDE_NODES:
+            return True
+        children = node.children
+        if len(children) > SMALL_RUN:
+            runs = (sum(1 for _ in run) for named, run in groupby(children, key=lambda c: c.is_named) if not named)
+            steps += sum(run * run for run in runs)
+            if steps > MAX_RUN_STEPS:
+                return True
+        stack.extend(child for child in children if child.descendant_count > SMALL_RUN)
+    return False
+
+
 def _run(query: "Query", root: "Node", data: bytes) -> tuple[list[Symbol], list[Span], list[Span]]:
     """Return definitions, attachments in order, and errors; all in bytes."""
     from tree_sitter import QueryCursor
 
     best: dict[Span, tuple[int, Symbol]] = {}
-    attached: list[Span] = []
-    errors: list[Span] = []
-    for pattern, captures in QueryCursor(query).matches(root):
-        nodes = captures.get("attach")
-        if nodes is not None:
-            attached.append(nodes[0].byte_range)
-        elif "error" in captures:
-            errors.append(captures["error"][0].byte_range)
-        else:
-            symbol = _symbol(captures, data)
-            if symbol is not None:
-                key = (symbol.own_start, symbol.end)
-                if key not in best or pattern < best[key][0]:
-                    best[key] = (pattern, symbol)
-    attached.sort()
-    return [symbol for _, symbol in best.values()], attached, errors
+    attached: set[Span] = set()
+    errors: set[Span] = set()
+    cursor = QueryCursor(query)
+    for start in range(0, len(data), WINDOW_BYTES):
+        if len(data) > WINDOW_BYTES:
+            cursor.set_byte_range(start, start + WINDOW_BYTES)
+        for pattern, captures in cursor.matches(root):
+            nodes = captures.get("attach")
+            if nodes is not None:
+                attached.add(nodes[0].byte_range)
+            elif "error" in captures:
+                errors.add(captures["error"][0].byte_range)
+            else:
+                symbol = _symbol(captures, data)
+                if symbol is not None:
+                    key = (symbol.own_start, symbol.end)
+                    if key not in best or pattern < best[key][0]:
+                        best[key] = (pattern, symbol)
+    return [symbol for _, symbol in best.values()], sorted(attached), sorted(errors)
 
 
 def _symbol(captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:

@@ -40,6 +40,6 @@
 (function_signature name: (_) @name) @function.part
 (internal_module name: (_) @name) @scope
 (module name: (_) @name body: (_)) @scope
-(class_body (decorator) @attach)
+(decorator) @attach
 (comment) @attach
 (ERROR) @error
