@@ -19,6 +19,9 @@ from ragcli.model import DocumentFormat, ExtractionContext, Metadata, Normalized
 # Paths stand beside each chunk: a part of one is cut here, so that hostile headings cannot swell an index.
 _MAX_HEADING = 120
 
+# Styles are based on styles a few levels deep; a ring or an endless chain ends here.
+_MAX_STYLE_DEPTH = 32
+
 
 class DocxExtractor:
     """Word documents by heading path."""
@@ -79,11 +82,9 @@ def _value(element: Element | None) -> str:
 
 
 def _inherited(style: str, own: dict[str, int], bases: dict[str, str]) -> int | None:
-    seen: set[str] = set()
-    while style and style not in seen:
+    for _ in range(_MAX_STYLE_DEPTH):
         if style in own:
             return own[style]
-        seen.add(style)
         style = bases.get(style, "")
     return None
 
@@ -100,10 +101,11 @@ def _asides(package: Package, main: str, levels: dict[str, int]) -> dict[tuple[s
     found: dict[tuple[str, str], list[str]] = {}
     for kind in ("footnote", "endnote", "comment"):
         for part in package.related(main, f"{kind}s"):
+            graphics = Graphics(package, part)
             for note in package.root(part).iterfind(f"{W}{kind}"):
                 if note.get(f"{W}type", "normal") != "normal":
                     continue
-                story = Story(Graphics(package, part), levels, {})
+                story = Story(graphics, levels, {})
                 story.read(note)
                 story.finish()
                 author = " ".join(note.get(f"{W}author", "").split())
@@ -118,10 +120,8 @@ def _margins(package: Package, main: str, document: Element) -> Iterator[Piece]:
     """Yield one piece with the text of all headers, then all footers, that some section shows; each line once."""
     relations = package.by_id(main)
     parts: dict[str, None] = {}
-    for kind in ("w:headerReference", "w:footerReference"):
-        for element in document.iter():
-            if short(element.tag) != kind:
-                continue
+    for kind in ("headerReference", "footerReference"):
+        for element in document.iter(f"{W}{kind}"):
             relation = relations.get(relation_id(element))
             if relation is not None and relation.target in package:
                 parts[relation.target] = None

@@ -212,7 +212,8 @@ def _runs_on(properties: Element | None) -> bool:
     frame = properties.find(f"{W}framePr")
     if frame is not None and frame.get(f"{W}dropCap", "none") != "none":
         return True
-    return any(properties.find(f"{W}rPr/{W}{mark}") is not None for mark in ("del", "moveFrom"))
+    mark = properties.find(f"{W}rPr")
+    return mark is not None and (mark.find(f"{W}del") is not None or mark.find(f"{W}moveFrom") is not None)
 
 
 def _symbol(element: Element) -> str:

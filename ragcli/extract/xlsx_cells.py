@@ -19,8 +19,8 @@ from ragcli.extract.packages import PackageRefused
 _BUFFER = 256 * 1024
 # Built-in formats that are dates in Chinese, Japanese and Korean editions (ECMA-376 part 1, 18.8.30).
 _EAST_ASIAN_DATES = frozenset([*range(27, 37), *range(50, 59)])
-# Excel's widest row, 16,384 cells of up to 32,767 characters, is far rarer than a row made to eat memory.
-_MAX_ROW_BYTES = 32 * 1024 * 1024
+# What is not freed row by row; a row of 16,384 numbers, Excel's widest, takes a mebibyte.
+_MAX_ROW_BYTES = 16 * 1024 * 1024
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FUTURE = re.compile(r"\b_xl(?:fn|ws|pm|udf)\.")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -33,6 +33,9 @@ class Style(NamedTuple):
     is_date: bool = False
     is_duration: bool = False
     is_percent: bool = False
+
+
+_PLAIN = Style()
 
 
 class Book(NamedTuple):
@@ -124,7 +127,8 @@ def _style(number: str, codes: dict[str, str]) -> Style:
     code = codes.get(number, "")
     if not code:
         return Style(is_date=number.isdecimal() and int(number[:4]) in _EAST_ASIAN_DATES)
-    return Style(bool(is_date_format(code)), bool(is_timedelta_format(code)), "%" in _QUOTED.sub("", code))
+    style = Style(bool(is_date_format(code)), bool(is_timedelta_format(code)), "%" in _QUOTED.sub("", code))
+    return _PLAIN if style == _PLAIN else style
 
 
 def _elements(stream: IO[bytes], name: str) -> Iterator[Element]:
@@ -147,7 +151,7 @@ def _elements(stream: IO[bytes], name: str) -> Iterator[Element]:
             while element.getprevious() is not None:
                 del element.getparent()[0]
         if since > _MAX_ROW_BYTES:
-            raise PackageRefused(f"a sheet has a row of more than {_MAX_ROW_BYTES} bytes", is_limit=True)
+            raise PackageRefused(f"more than {_MAX_ROW_BYTES} bytes of a sheet without the end of a row", is_limit=True)
 
 
 def _value_text(value: str, kind: str, style: str, book: Book) -> str:
@@ -161,11 +165,13 @@ def _value_text(value: str, kind: str, style: str, book: Book) -> str:
         return _iso_date(value)
     if kind == "n":
         at = int(style) if style.isdecimal() and len(style) < 10 else len(book.styles)
-        return _number_text(value, book.styles[at] if at < len(book.styles) else Style(), book.uses_1904)
+        return _number_text(value, book.styles[at] if at < len(book.styles) else _PLAIN, book.uses_1904)
     return _one_line(value)
 
 
 def _number_text(value: str, style: Style, uses_1904: bool) -> str:
+    if style is _PLAIN and value.isascii() and value.isdecimal() and value[0] != "0":
+        return value
     try:
         number = float(value)
     except ValueError:
@@ -179,7 +185,7 @@ def _number_text(value: str, style: Style, uses_1904: bool) -> str:
     if style.is_percent:
         return f"{number * 100:.10g}%"
     # 15 digits are what Excel itself keeps and shows: 0.1 + 0.2 is 0.3.
-    return value if value.isdecimal() and not value.startswith("0") else f"{number:.15g}"
+    return value if value.isdecimal() and value[0] != "0" else f"{number:.15g}"
 
 
 def _moment(number: float, is_duration: bool, uses_1904: bool) -> str:
