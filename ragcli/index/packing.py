@@ -4,21 +4,16 @@ Terms are bytes: one field byte, then UTF-8. Postings stand in the order of the 
 the batch's first chunk. No file and no formula here, but for the norm of a chunk's vector.
 """
 
-import math
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragcli.analysis import code_terms, count_terms
-from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_f64, pack_u32
+from ragcli.analysis import code_terms
+from ragcli.index.postings import pack_u32
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_row
+from ragcli.index.tallies import ChunkTallies
 from ragcli.model import Chunk, Metadata
-
-ENGLISH_FIELD = b"e"
-CODE_FIELD = b"c"
-SYMBOL_FIELD = b"s"
-PATH_FIELD = b"p"
 
 # Texts are compressed a few chunks at a time, so that showing one chunk inflates no more than this and one chunk more.
 TEXT_BLOCK_BYTES = 48 * 1024
@@ -60,82 +55,43 @@ class BatchPacker:
         self._documents: list[PackedDocument] = []
         self._text: list[bytes] = []
         self._rows: list[bytes] = []
-        self._english_lengths: list[int] = []
-        self._code_lengths: list[int] = []
-        self._norms: list[float] = []
-        self._fields: dict[bytes, defaultdict[str, list[int]]] = {
-            field: defaultdict(list) for field in (CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD)
-        }
+        self._tallies = ChunkTallies()
         self._text_bytes = 0
 
     def add(self, row: DocumentRow, text: str, chunks: Sequence[Chunk], ids: Sequence[str]) -> None:
         """Add one document; `ids` name its chunks."""
         # An undecodable byte of a name is no letter; as a lone surrogate it could not be encoded.
         words = code_terms(row.path.encode("utf-8", "replace").decode()) if row.source == FILES else []
-        path_counts = Counter(words)
+        path = Counter(words)
         contents = [text[chunk.start : chunk.end] for chunk in chunks]
         encoded = [content.encode("utf-8", "replace") for content in contents]
         blocks, packed = _pack_texts(encoded)
         for chunk, id_, content, raw, (block, size, start) in zip(chunks, ids, contents, encoded, blocks, strict=True):
             digest = _digest(raw)
             metadata = dict(chunk.metadata)
-            self._rows.append(
-                pack_row(
-                    ChunkRow(id_, chunk.start_line, chunk.end_line, block, size, start, len(raw), digest, metadata)
-                )
-            )
-            self._count(content, path_counts, row.metadata, metadata)
+            lines = chunk.start_line, chunk.end_line
+            self._rows.append(pack_row(ChunkRow(id_, *lines, block, size, start, len(raw), digest, metadata)))
+            self._tallies.add(content, naming_terms(row.metadata, metadata), path)
         self._text += packed
         self._text_bytes += row.text_bytes
         self._documents.append(PackedDocument(pack_row(row), len(chunks), sum(map(len, packed))))
 
     def finish(self) -> PackedBatch:
         """The batch; the packer is spent."""
-        terms: list[bytes] = []
-        counts: list[int] = []
-        postings: list[int] = []
-        for field, by_term in sorted(self._fields.items()):
-            # UTF-8 keeps the order of code points, so sorted strings are sorted bytes.
-            for term in sorted(by_term):
-                found = by_term[term]
-                terms.append(field + term.encode())
-                counts.append(len(found))
-                postings += found
+        tallied = self._tallies.finish()
         return PackedBatch(
-            self._documents,
-            b"".join(self._text),
-            b"".join(self._rows),
-            pack_u32(map(len, self._rows)),
-            pack_u32(self._english_lengths),
-            pack_u32(self._code_lengths),
-            pack_f64(self._norms),
-            b"\n".join(terms),
-            pack_u32(counts),
-            pack_u32(postings),
-            self._text_bytes,
+            documents=self._documents,
+            text=b"".join(self._text),
+            chunk_rows=b"".join(self._rows),
+            chunk_row_sizes=pack_u32(map(len, self._rows)),
+            english_lengths=tallied.english_lengths,
+            code_lengths=tallied.code_lengths,
+            norms=tallied.norms,
+            terms=tallied.terms,
+            term_counts=tallied.term_counts,
+            postings=tallied.postings,
+            text_bytes=self._text_bytes,
         )
-
-    def _count(self, content: str, path: Mapping[str, int], document: Metadata, metadata: Metadata) -> None:
-        base = len(self._norms) << FREQUENCY_BITS
-        english, code = count_terms(content)
-        self._post(ENGLISH_FIELD, english, base)
-        self._post(CODE_FIELD, code, base)
-        self._post(SYMBOL_FIELD, Counter(naming_terms(document, metadata)), base)
-        self._post(PATH_FIELD, path, base)
-        self._english_lengths.append(sum(english.values()))
-        self._code_lengths.append(sum(code.values()))
-        self._norms.append(vector_norm(code.values()))
-
-    def _post(self, field: bytes, counts: Mapping[str, int], base: int) -> None:
-        by_term = self._fields[field]
-        for term, frequency in counts.items():
-            by_term[term].append(base | (frequency if frequency < MAX_FREQUENCY else MAX_FREQUENCY))
-
-
-def vector_norm(frequencies: Iterable[int]) -> float:
-    """Length of a chunk's vector of weights 1 + ln(tf), the same for any order of its terms."""
-    counted = Counter(frequencies)
-    return math.sqrt(math.fsum(n * (1.0 + math.log(tf)) ** 2 for tf, n in counted.items()))
 
 
 def naming_terms(document: Metadata, metadata: Metadata) -> list[str]:

@@ -14,7 +14,11 @@ FREQUENCY_BITS = 13
 MAX_FREQUENCY = (1 << FREQUENCY_BITS) - 1
 MAX_CHUNKS = 1 << 19
 
-Numbers = Sequence[int]
+# The byte before each term of the dictionary.
+ENGLISH_FIELD = b"e"
+CODE_FIELD = b"c"
+SYMBOL_FIELD = b"s"
+PATH_FIELD = b"p"
 
 
 def shift_postings(packed: bytes, chunks: int) -> bytes:

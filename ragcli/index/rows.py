@@ -1,6 +1,7 @@
 """The rows of a segment's document and chunk tables. Position-independent, so that a merge copies their bytes.
 
-msgpack, because rows are read a few at a time; everything read in bulk is a flat array in the segment instead.
+msgpack, because rows are read a few at a time; everything read in bulk is a flat array in the segment instead. Metadata
+keys that occur in most rows are stored as small numbers: spelt out they would be a third of all rows.
 """
 
 from typing import Any, NamedTuple
@@ -44,22 +45,40 @@ class ChunkRow(NamedTuple):
     metadata: Metadata
 
 
+# A number once given is never given again: stored rows know it.
+_SHORT_KEYS = {
+    "symbol": 1, "qualified_symbol": 2, "kind": 3, "signature": 4, "symbol_start_line": 5, "symbol_end_line": 6,
+    "language": 7, "heading": 8, "page": 9, "sheet": 10, "cells": 11, "slide": 12, "chapter": 13, "pointer": 14,
+    "cell": 15, "element": 16, "header": 17, "parser": 18, "fallback": 19, "fallback_reason": 20, "title": 21,
+    "encoding": 22,
+}  # fmt: skip
+_LONG_KEYS = {number: key for key, number in _SHORT_KEYS.items()}
+
+
 def pack_row(row: DocumentRow | ChunkRow) -> bytes:
     """A row as bytes."""
-    packed: bytes = msgpack.packb(tuple(row), use_bin_type=True, unicode_errors="surrogateescape")
+    values = list(row)
+    at = row._fields.index("metadata")
+    values[at] = {_SHORT_KEYS.get(key, key): value for key, value in row.metadata.items()}
+    packed: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogateescape")
     return packed
 
 
 def unpack_document(data: bytes | memoryview) -> DocumentRow:
     """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
     row = DocumentRow(*_unpack(data))
-    return row._replace(notes=tuple(row.notes))
+    return row._replace(metadata=_spelt(row.metadata), notes=tuple(row.notes))
 
 
 def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
     """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
-    return ChunkRow(*_unpack(data))
+    row = ChunkRow(*_unpack(data))
+    return row._replace(metadata=_spelt(row.metadata))
+
+
+def _spelt(metadata: Any) -> dict[str, Any]:
+    return {key if isinstance(key, str) else _LONG_KEYS.get(key, str(key)): value for key, value in metadata.items()}
 
 
 def _unpack(data: bytes | memoryview) -> Any:
-    return msgpack.unpackb(data, raw=False, unicode_errors="surrogateescape")
+    return msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors="surrogateescape")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ragcli.analysis import QueryTerm
-from ragcli.index.packing import CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD
+from ragcli.index.postings import CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD
 from ragcli.index.scoring import K1, B, Scores, add_bm25, add_tfidf, bm25_idf, tfidf_idf, tfidf_query_weights
 from ragcli.index.segment import Segment
 

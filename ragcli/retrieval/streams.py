@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from ragcli.analysis import QueryTerm, code_query, code_terms, english_query, english_terms
-from ragcli.index.packing import vector_norm
 from ragcli.index.scoring import (
     DECIMALS,
     bm25_idf,
@@ -21,6 +20,7 @@ from ragcli.index.scoring import (
     tfidf_idf,
     tfidf_query_weights,
 )
+from ragcli.index.tallies import vector_norm
 from ragcli.model import Document, SearchResult, StreamScore
 
 # The seed's: a server's memory is shared by sessions that come and go.
