@@ -1,0 +1,218 @@
+"""Counts raw tokens by chunk and turns them into postings at the end of a batch, all terms at once.
+
+A token is analyzed once a batch however many chunks hold it, and what grows with the text is done on flat arrays: it is
+four times as fast as adding up each chunk's terms in dictionaries. Pure: text in, arrays out.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragcli.analysis import TOKEN, is_normal, normalized, terms_of
+from ragcli.index.postings import (
+    CODE_FIELD,
+    ENGLISH_FIELD,
+    FREQUENCY_BITS,
+    MAX_FREQUENCY,
+    PATH_FIELD,
+    SYMBOL_FIELD,
+    pack_f64,
+    pack_u32,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[tuple[int], np.dtype[np.uint64]]
+    Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+# Which analyzers a token is for. Text that NFKC changes is counted twice: as it stands for English, changed for code.
+_BOTH, _ENGLISH_ONLY, _CODE_ONLY = "", "\x01", "\x02"
+_CHUNK_BITS = 32
+
+
+class Tallied(NamedTuple):
+    """Sorted terms, how many postings each has, the postings, and what chunks are long."""
+
+    terms: bytes
+    term_counts: bytes
+    postings: bytes
+    english_lengths: bytes
+    code_lengths: bytes
+    norms: bytes
+
+
+class ChunkTallies:
+    """Collects the tokens of chunks, in the order of their ordinals."""
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, int] = {}
+        self._ids: list[int] = []
+        self._times: list[int] = []
+        self._held: list[int] = []
+        self._named: dict[bytes, list[tuple[int, Mapping[str, int]]]] = {SYMBOL_FIELD: [], PATH_FIELD: []}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def add(self, content: str, names: Iterable[str], path: Mapping[str, int]) -> None:
+        """Add a chunk: its text, the terms of its names, the terms of its document's path."""
+        chunk = len(self._held)
+        before = len(self._ids)
+        if is_normal(content):
+            self._count(TOKEN.findall(content), _BOTH)
+        else:
+            self._count(TOKEN.findall(content), _ENGLISH_ONLY)
+            self._count(TOKEN.findall(normalized(content)), _CODE_ONLY)
+        self._held.append(len(self._ids) - before)
+        counted = Counter(names)
+        if counted:
+            self._named[SYMBOL_FIELD].append((chunk, counted))
+        if path:
+            self._named[PATH_FIELD].append((chunk, path))
+
+    def finish(self) -> Tallied:
+        """All postings of the batch."""
+        import numpy as np
+
+        count = len(self._held)
+        ids = np.array(self._ids, dtype=np.int64)
+        times = np.array(self._times, dtype=np.uint64)
+        chunks = np.repeat(np.arange(count, dtype=np.uint64), self._held)
+        terms: dict[bytes, int] = {}
+        english, code = _term_tables(self._tokens, terms)
+        keys = [_expanded(english, ids, times, chunks), _expanded(code, ids, times, chunks)]
+        lengths = [_totals(key[0], key[1], count) for key in keys]
+        keys += [self._named_keys(field, terms) for field in (SYMBOL_FIELD, PATH_FIELD)]
+        order = sorted(terms)
+        rank = np.empty(len(order), dtype=np.uint64)
+        rank[[terms[term] for term in order]] = np.arange(len(order), dtype=np.uint64)
+        key, frequency = _summed(
+            np.concatenate([_ranked(key, rank) for key, _ in keys]), np.concatenate([times for _, times in keys])
+        )
+        chunk = key & np.uint64((1 << _CHUNK_BITS) - 1)
+        postings = (chunk << np.uint64(FREQUENCY_BITS)) | np.minimum(frequency, np.uint64(MAX_FREQUENCY))
+        counts = np.bincount((key >> np.uint64(_CHUNK_BITS)).astype(np.int64), minlength=len(order))
+        code_terms = np.array([term[:1] == CODE_FIELD for term in order], dtype=bool)
+        is_code = code_terms[(key >> np.uint64(_CHUNK_BITS)).astype(np.int64)] if len(order) else np.zeros(0, bool)
+        return Tallied(
+            terms=b"\n".join(order),
+            term_counts=counts.astype("<u4").tobytes(),
+            postings=postings.astype("<u4").tobytes(),
+            english_lengths=pack_u32(lengths[0]),
+            code_lengths=pack_u32(lengths[1]),
+            norms=pack_f64(_norms(chunk[is_code], frequency[is_code], count)),
+        )
+
+    def _count(self, tokens: Sequence[str], kind: str) -> None:
+        counted = Counter(tokens)
+        known = self._tokens
+        if kind:
+            counted = Counter({kind + token: times for token, times in counted.items()})
+        self._ids += [known.setdefault(token, len(known)) for token in counted]
+        self._times += counted.values()
+
+    def _named_keys(self, field: bytes, terms: dict[bytes, int]) -> tuple["Array", "Array"]:
+        import numpy as np
+
+        keys = []
+        times = []
+        for chunk, counted in self._named[field]:
+            for term, frequency in counted.items():
+                keys.append(terms.setdefault(field + term.encode(), len(terms)) << _CHUNK_BITS | chunk)
+                times.append(frequency)
+        return np.array(keys, dtype=np.uint64), np.array(times, dtype=np.uint64)
+
+
+def vector_norm(frequencies: Iterable[int]) -> float:
+    """Length of a chunk's vector of weights 1 + ln(tf), the same for any order of its terms."""
+    counted = Counter(min(frequency, MAX_FREQUENCY) for frequency in frequencies)
+    return _norm(sorted(counted.items()))
+
+
+def _norm(counted: Iterable[tuple[int, int]]) -> float:
+    return math.sqrt(math.fsum(n * (1.0 + math.log(tf)) ** 2 for tf, n in counted))
+
+
+class _TermTable(NamedTuple):
+    """For each token its terms in one field: `terms[starts[token]:starts[token + 1]]`."""
+
+    starts: "Array"
+    terms: "Array"
+
+
+def _term_tables(tokens: Iterable[str], terms: dict[bytes, int]) -> tuple[_TermTable, _TermTable]:
+    """Analyze every token of the batch; new terms are numbered as they come."""
+    import numpy as np
+
+    found: tuple[list[int], list[int]] = ([], [])
+    starts: tuple[list[int], list[int]] = ([0], [0])
+    for token in tokens:
+        kind = token[:1] if token[:1] in (_ENGLISH_ONLY, _CODE_ONLY) else _BOTH
+        both = terms_of(token[len(kind) :])
+        for side, field, other in ((0, ENGLISH_FIELD, _CODE_ONLY), (1, CODE_FIELD, _ENGLISH_ONLY)):
+            if kind != other:
+                found[side].extend([terms.setdefault(field + term.encode(), len(terms)) for term in both[side]])
+            starts[side].append(len(found[side]))
+    tables = [
+        _TermTable(np.array(start, dtype=np.int64), np.array(term, dtype=np.uint64))
+        for start, term in zip(starts, found, strict=True)
+    ]
+    return tables[0], tables[1]
+
+
+def _expanded(table: _TermTable, ids: "Ids", times: "Array", chunks: "Array") -> tuple["Array", "Array"]:
+    """Token counts to term counts: for each term of each token a key of term and chunk, and how often."""
+    import numpy as np
+
+    starts = table.starts[ids]
+    widths = table.starts[ids + 1] - starts
+    offsets = np.cumsum(widths) - widths
+    at = np.arange(int(widths.sum()), dtype=np.int64) + np.repeat(starts - offsets, widths)
+    keys = (table.terms[at] << np.uint64(_CHUNK_BITS)) | np.repeat(chunks, widths)
+    return keys, np.repeat(times, widths)
+
+
+def _totals(keys: "Array", times: "Array", count: int) -> list[int]:
+    """The sum of frequencies of each chunk."""
+    import numpy as np
+
+    chunks = (keys & np.uint64((1 << _CHUNK_BITS) - 1)).astype(np.int64)
+    # Sums of whole numbers below 2^53 are exact in doubles.
+    totals: list[int] = np.bincount(chunks, weights=times, minlength=count).astype(np.int64).tolist()
+    return totals
+
+
+def _ranked(keys: "Array", rank: "Array") -> "Array":
+    """Keys of numbered terms as keys of sorted terms."""
+    import numpy as np
+
+    low = np.uint64((1 << _CHUNK_BITS) - 1)
+    shift = np.uint64(_CHUNK_BITS)
+    return (rank[(keys >> shift).astype(np.int64)] << shift) | (keys & low)
+
+
+def _summed(keys: "Array", times: "Array") -> tuple["Array", "Array"]:
+    """Keys ascending, each once, with the sum of its frequencies."""
+    import numpy as np
+
+    if not len(keys):
+        return keys, times
+    order = np.argsort(keys, kind="stable")
+    keys, times = keys[order], times[order]
+    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    return keys[first], np.add.reduceat(times, first)
+
+
+def _norms(chunks: "Array", frequencies: "Array", count: int) -> list[float]:
+    """The norm of each chunk's vector, summed in the order of frequencies, so that the bits depend on them alone."""
+    import numpy as np
+
+    bits = np.uint64(FREQUENCY_BITS)
+    keys = (chunks << bits) | np.minimum(frequencies, np.uint64(MAX_FREQUENCY))
+    pairs, times = np.unique(keys, return_counts=True)
+    counted: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
+        counted[pair >> FREQUENCY_BITS].append((pair & MAX_FREQUENCY, n))
+    return [_norm(one) for one in counted]
