@@ -125,7 +125,7 @@ class _Run:
         if self._is_same_tree(base):
             if tally.sorted_skipped() != cache.skipped:
                 save_stats(self._store.directory, base.number, self._cache(tally)._replace(started=cache.started))
-            self._tidy()
+            self._store.tidy()
             return self._report(base, tally, committed=False)
         return self._commit(GenerationWriter(self._store, base), base, tally)
 
@@ -222,7 +222,7 @@ class _Run:
         settled = base.number and base.analyzers == ANALYZERS and base.added == self._added_digest()
         if settled and not writer.changed and failures == base.failures and self._is_same_tree(base):
             save_stats(self._store.directory, base.number, self._cache(tally))
-            self._tidy()
+            self._store.tidy()
             return self._report(base, tally, committed=False)
         request = self._request
         number = max(base.number, self._store.last_number()) + 1
@@ -244,13 +244,8 @@ class _Run:
                 skipped=tally.skipped_counts(),
             )
         )
-        self._tidy()
+        self._store.tidy()
         return self._report(manifest, tally, committed=True)
-
-    def _tidy(self) -> None:
-        """Remove what runs before this one left when they died, also where this one found nothing to do."""
-        self._store.set_pending([])
-        self._store.collect()
 
     def _is_same_tree(self, base: Manifest) -> bool:
         request = self._request

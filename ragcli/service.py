@@ -3,11 +3,12 @@
 Searches take no lock and answer from one pinned generation; whatever writes holds the session's lock.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, BinaryIO
 
-from ragcli.errors import DocumentNotFoundError, SessionNotFoundError, UsageError
+from ragcli.errors import DocumentNotFoundError, IndexCorruptError, SessionNotFoundError, UsageError
 from ragcli.model import (
     ContextPrompt,
     Document,
@@ -163,8 +164,10 @@ class RagService:
 
     def clear(self, *, wait: float = DEFAULT_WAIT) -> None:
         """Empty the index, the added documents and what is known of files; the session stays."""
-        if self._reader.manifest() is None and not self._reader.documents():
-            raise self._missing()
+        # Damage is no reason not to: then this is the way out.
+        with contextlib.suppress(IndexCorruptError):
+            if self._reader.manifest() is None and not self._reader.documents():
+                raise self._missing()
         self._writer().clear(wait)
 
     def export(self, target: BinaryIO) -> None:

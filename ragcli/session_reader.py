@@ -79,11 +79,12 @@ class SessionReader:
 
     def documents(self) -> list[Document]:
         """The added documents; SessionNotFoundError where there is no session."""
+        from ragcli.recovery import check_kept
         from ragcli.store.documents import load_documents
 
         documents = load_documents(self._store.directory)
         if not documents:
-            self._known_manifest()
+            check_kept(self._store, self._known_manifest())
         return documents
 
     def files(self) -> list[FileInfo]:

@@ -1,16 +1,18 @@
 """What changes a session: index, add, remove, clear. Each holds the session's lock and ends in one commit."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from ragcli.added import ids_digest, make_document, reconcile
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
+from ragcli.errors import IndexCorruptError, RagError, SourceRejectedError, UsageError
 from ragcli.generations import GenerationWriter, corpus_of
 from ragcli.index.manifest import Manifest
 from ragcli.indexer import FileIndexer
 from ragcli.model import Document, IndexReport, ProgressCallback, Scalar
+from ragcli.recovery import mend_documents
 from ragcli.repair import IndexRequest
 from ragcli.sessions import SessionPlace, Sessions, root_key
 from ragcli.settings import STANDARD, IndexOptions
@@ -43,7 +45,10 @@ class SessionWriter:
             return self._index(root, only, progress, options, how)
         self._rebind()
         with self._directory.lock(wait):
+            mended = mend_documents(self._store)
             report = self._index(root, only, progress, options, how)
+        if mended:
+            report.notices.insert(0, mended)
         if self._place.moved_from:
             report.notices.insert(0, f"the index of {self._place.moved_from} was taken along to {path}")
         return report
@@ -52,26 +57,26 @@ class SessionWriter:
         """Add a document; adding it again changes nothing."""
         document = make_document(text, metadata)
         with self._directory.lock(wait):
-            documents = load_documents(self._directory)
+            documents = self._documents()
             if any(known.id == document.id for known in documents):
                 return document.id, False
-            self._replace_documents([*documents, document])
+            self._replace_documents(documents, [*documents, document])
         return document.id, True
 
     def remove(self, id: str, wait: float) -> bool:
         """Remove an added document."""
         with self._directory.lock(wait):
-            documents = load_documents(self._directory)
+            documents = self._documents()
             kept = [document for document in documents if document.id != id]
             if len(kept) == len(documents):
                 return False
-            self._replace_documents(kept)
+            self._replace_documents(documents, kept)
         return True
 
     def clear(self, wait: float) -> None:
         """Empty everything; the session with its name and root stays."""
         with self._directory.lock(wait):
-            base = self._base()
+            base = self._stored_manifest() or self._first()
             save_documents(self._directory, [])
             empty = base._replace(
                 number=max(base.number, self._store.last_number()) + 1,
@@ -128,31 +133,50 @@ class SessionWriter:
             self._directory = OsDirectory(self._place.path)
             self._store = SnapshotStore(self._directory)
 
-    def _replace_documents(self, documents: list[Document]) -> None:
-        """Save the added documents and commit a generation that indexes just them beside the files."""
+    def _documents(self) -> list[Document]:
+        """The added documents, indexed as they are: a run that was killed may have kept one and not indexed it."""
+        mend_documents(self._store)
+        documents = load_documents(self._directory)
+        known = self._base().added
+        if (documents or known) and known != ids_digest(documents):
+            self._replace_documents(documents, documents)
+        return documents
+
+    def _replace_documents(self, before: list[Document], documents: list[Document]) -> None:
+        """Save the added documents and commit a generation that indexes just them beside the files.
+
+        Where that fails the documents are again what they were `before`.
+        """
         base = self._base()
-        save_documents(self._directory, documents)
         writer = GenerationWriter(self._store, base, adopt=False)
         try:
-            if base.segments and base.analyzers != ANALYZERS:
-                writer.reanalyze()
-            _, added = writer.living()
-            reconcile(writer, documents, added)
-            number = max(base.number, self._store.last_number()) + 1
-            cache = load_stats(self._directory, base.number)
-            manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
-            self._store.set_pending([])
-            save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
-            writer.commit(manifest)
-            self._store.set_pending([])
-            self._store.collect()
+            save_documents(self._directory, documents)
+            self._commit_documents(writer, base, documents)
+        except RagError:
+            with contextlib.suppress(RagError):
+                save_documents(self._directory, before)
+            raise
         finally:
             writer.close()
 
+    def _commit_documents(self, writer: GenerationWriter, base: Manifest, documents: list[Document]) -> None:
+        if base.segments and base.analyzers != ANALYZERS:
+            writer.reanalyze()
+        _, added = writer.living()
+        reconcile(writer, documents, added)
+        number = max(base.number, self._store.last_number()) + 1
+        cache = load_stats(self._directory, base.number)
+        manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
+        self._store.set_pending([])
+        save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
+        writer.commit(manifest)
+        self._store.tidy()
+
     def _base(self) -> Manifest:
-        base = self._store.manifest()
-        if base is not None:
-            return base
+        return self._store.manifest() or self._first()
+
+    def _first(self) -> Manifest:
+        """What a session is before anything was committed, or where that cannot be read."""
         return Manifest(self._store.last_number(), self._place.name or self._place.id, self._place.name)
 
     def _stored_manifest(self) -> Manifest | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ragcli.errors import RagError, SessionNotFoundError, UsageError
 from ragcli.store.directory import OsDirectory
-from ragcli.store.snapshots import SnapshotStore
+from ragcli.store.snapshots import CURRENT, SnapshotStore
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -100,7 +100,9 @@ class Sessions:
         """Delete a session with all that it holds; False where there is none."""
         if not os.path.isdir(place.path):
             return False
-        with OsDirectory(place.path).lock(wait):
+        directory = OsDirectory(place.path)
+        with directory.lock(wait):
+            directory.remove(CURRENT)  # first, so that no search meets half a session
             shutil.rmtree(place.path)
         return True
 

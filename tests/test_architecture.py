@@ -14,6 +14,7 @@ FLOORS = {
     "analysis": 1, "identifiers": 1, "synonyms": 1, "extract": 1, "index": 1,
     "store": 2, "ingest": 2, "retrieval": 2, "prompt": 2,
     "pipeline": 3, "planning": 3, "generations": 3, "added": 3, "outcomes": 3, "indexer": 3, "sessions": 3,
+    "recovery": 3,
     "repair": 3, "results": 3, "session_reader": 3, "session_writer": 3, "transfer": 3,
     "service": 4,
     "__init__": 5,
@@ -37,8 +38,9 @@ SAME_FLOOR = {
     "added": {"generations", "planning"},
     "outcomes": {"pipeline"},
     "indexer": {"added", "generations", "outcomes", "pipeline", "planning", "repair"},
-    "session_reader": {"results", "sessions"},
-    "session_writer": {"added", "generations", "indexer", "repair", "sessions"},
+    "recovery": {"added", "generations"},
+    "session_reader": {"recovery", "results", "sessions"},
+    "session_writer": {"added", "generations", "indexer", "recovery", "repair", "sessions"},
     "transfer": {"sessions"},
 }  # fmt: skip
 # Doors that stay shut though the floor is lower.

@@ -2,7 +2,8 @@
 
     8 bytes kind ("RAGMANIF", "RAGSTATS", ...) · u16 major · u16 minor · u32 crc32 of name + payload · payload
 
-The checksum covers the file's name too, so that a file copied over another is damage, not data.
+The checksum covers the version and the file's name too: a flipped version is damage, and so is a file copied over
+another. The frame itself stays the same in every version, so that a version can be told before anything is unpacked.
 A reader takes any minor version of its own major one.
 """
 
@@ -24,18 +25,19 @@ _FRAME = struct.Struct("<8sHHI")
 def encode(kind: bytes, name: str, value: Any) -> bytes:
     """Frame `value` (plain msgpack types) as the file `name`."""
     payload: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogateescape")
-    return _FRAME.pack(kind, FORMAT_MAJOR, FORMAT_MINOR, _checksum(name, payload)) + payload
+    checksum = _checksum(name, FORMAT_MAJOR, FORMAT_MINOR, payload)
+    return _FRAME.pack(kind, FORMAT_MAJOR, FORMAT_MINOR, checksum) + payload
 
 
 def decode(kind: bytes, name: str, raw: bytes) -> Any:
     """Undo `encode`; IndexCorruptError where a bit differs, IndexVersionError for another major version."""
     if len(raw) < _FRAME.size:
         raise IndexCorruptError(f"{name} is damaged: it is cut short", REBUILD_HINT)
-    found, major, _, checksum = _FRAME.unpack_from(raw)
+    found, major, minor, checksum = _FRAME.unpack_from(raw)
     if found != kind:
         raise IndexCorruptError(f"{name} is damaged: it does not begin as it should", REBUILD_HINT)
     payload = raw[_FRAME.size :]
-    if checksum != _checksum(name, payload):
+    if checksum != _checksum(name, major, minor, payload):
         raise IndexCorruptError(f"{name} is damaged: its checksum differs", REBUILD_HINT)
     check_version(name, major)
     return unpack(name, payload)
@@ -57,5 +59,6 @@ def unpack(name: str, payload: bytes) -> Any:
         raise IndexCorruptError(f"{name} is damaged: {type(error).__name__}", REBUILD_HINT) from error
 
 
-def _checksum(name: str, payload: bytes) -> int:
-    return zlib.crc32(payload, zlib.crc32(name.encode("utf-8", "surrogateescape")))
+def _checksum(name: str, major: int, minor: int, payload: bytes) -> int:
+    head = f"{major}.{minor} {name}".encode("utf-8", "surrogateescape")
+    return zlib.crc32(payload, zlib.crc32(head))

@@ -110,7 +110,7 @@ class OsDirectory:
 
     def draft(self) -> Draft:
         with _explained(self.path):
-            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            _make_private(self.path)
             return _FileDraft(self.path)
 
     def remove(self, name: str) -> None:
@@ -130,7 +130,7 @@ class OsDirectory:
         import filelock
 
         with _explained(self.path):
-            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            _make_private(self.path)
             path = os.path.join(self.path, LOCK_NAME)
             holder = filelock.FileLock(path, mode=0o600)
             try:
@@ -186,6 +186,21 @@ class _FileDraft:
             self._descriptor = -1
         with contextlib.suppress(OSError):
             os.unlink(self._path)
+
+
+def _make_private(path: str) -> None:
+    """Make a directory and those above it that are missing, each for its owner alone.
+
+    os.makedirs gives its mode to the last one only, and the names of sessions show in the one above.
+    """
+    if os.path.isdir(path):
+        return
+    _make_private(os.path.dirname(path) or os.curdir)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):  # else another process was faster
+            raise
 
 
 def _sync_directory(path: str) -> None:

@@ -4,7 +4,7 @@ Segments only index them, so no rebuild, upgrade or damage to a segment loses on
 [[id, text, metadata], ...] sorted by id; nothing else is needed to index them anew.
 """
 
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import IndexCorruptError, IndexVersionError
 from ragcli.model import Document
 from ragcli.store.codec import decode, encode
 from ragcli.store.directory import Directory, write_file
@@ -16,14 +16,21 @@ DOCUMENTS_KIND = b"RAGDOCUM"
 def load_documents(directory: Directory) -> list[Document]:
     """The added documents by id; IndexCorruptError names the file, whose bytes are left as they are."""
     try:
-        raw = directory.read(DOCUMENTS)
+        plain = decode(DOCUMENTS_KIND, DOCUMENTS, directory.read(DOCUMENTS))
+        return [Document(id_, text, metadata) for id_, text, metadata in plain]
     except FileNotFoundError:
         return []
-    plain = decode(DOCUMENTS_KIND, DOCUMENTS, raw)
-    try:
-        return [Document(id_, text, metadata) for id_, text, metadata in plain]
+    except IndexVersionError as error:
+        raise IndexVersionError(error.message, VERSION_HINT) from None
+    except IndexCorruptError as error:
+        raise IndexCorruptError(error.message, DOCUMENTS_HINT) from None
     except (TypeError, ValueError) as error:
         raise IndexCorruptError(f"{DOCUMENTS} is damaged: {type(error).__name__}", DOCUMENTS_HINT) from error
+
+
+def is_kept(directory: Directory) -> bool:
+    """Whether the file is there; it is from the first added document on, also when it holds none."""
+    return DOCUMENTS in directory.list()
 
 
 def save_documents(directory: Directory, documents: list[Document]) -> None:
@@ -32,4 +39,8 @@ def save_documents(directory: Directory, documents: list[Document]) -> None:
     write_file(directory, DOCUMENTS, encode(DOCUMENTS_KIND, DOCUMENTS, rows))
 
 
-DOCUMENTS_HINT = "put a copy of the file back, or drop all added documents with: ragcli clear"
+DOCUMENTS_HINT = (
+    "run: ragcli index, which reads them back where the index still has them; or put a copy of the file back, or drop "
+    "them with: ragcli clear"
+)
+VERSION_HINT = "use the version that wrote them, or drop all added documents with: ragcli clear"

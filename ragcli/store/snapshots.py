@@ -126,6 +126,11 @@ class SnapshotStore:
         else:
             self.directory.remove(PENDING)
 
+    def tidy(self) -> None:
+        """Collect, and forget what runs that died had flushed: at the end of a run, also of one with nothing to do."""
+        self.set_pending([])
+        self.collect()
+
     def collect(self) -> None:
         """Remove what neither the current nor the previous generation nor PENDING names; drafts of dead writers too."""
         number = self.current_number()
