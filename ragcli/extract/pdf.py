@@ -116,13 +116,15 @@ def _texts(pages: list["PageObject"], context: ExtractionContext) -> tuple[list[
     broken: list[int] = []
     size = 0
     for number, page in enumerate(pages, 1):
+        text = ""
         try:
-            text = _clean("\n".join([_page_text(page, number, context).rstrip("\n"), *written_on(page)]))
+            text = _page_text(page, number, context)
+            text = "\n".join([text.rstrip("\n"), *written_on(page)])
         except (MemoryError, DocumentProcessingError):
             raise
-        except Exception:  # see _open; one page must not cost the others
+        except Exception:  # see _open; one page must not cost the others, nor a broken note its page
             broken.append(number)
-            text = ""
+        text = _clean(text)
         size += len(text)
         if size > context.limits.max_text:
             detail = f"more than {context.limits.max_text} characters of text (max_text)"
@@ -221,5 +223,5 @@ def _notes(pages: int, with_text: int, broken: list[int]) -> tuple[str, ...]:
         notes.append(f"text on {with_text} of {pages} pages")
     if broken:
         numbers = ", ".join(map(str, broken[:10])) + (", ..." if len(broken) > 10 else "")
-        notes.append(f"{len(broken)} pages could not be read: {numbers}")
+        notes.append(f"could not read {len(broken)} of {pages} pages: {numbers}")
     return tuple(notes)
