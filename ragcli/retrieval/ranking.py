@@ -127,7 +127,6 @@ def _own_scores(query: Query, candidates: Sequence[Candidate]) -> Iterable[_Own]
             ("bm25", weights.ENGLISH * by_english),
             ("length", streams * weights.LONGER_CHUNK * signals.longer_chunk(candidate)),
             ("definition", weights.DEFINITION * signals.definition(query, candidate)),
-            ("symbol", weights.SYMBOL_WORDS * signals.symbol_words(query, candidate)),
         )
         yield _Own(candidate, sum(value for _, value in parts), parts)
 

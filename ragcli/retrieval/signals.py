@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from ragcli import identifiers
 from ragcli.analysis import code_stem
 from ragcli.model import Candidate, DocumentFormat
 from ragcli.retrieval import weights
@@ -77,15 +76,6 @@ def definition(query: Query, candidate: Candidate) -> float:
 def _scopes(candidate: Candidate) -> list[str]:
     qualified = str(candidate.metadata.get("qualified_symbol") or "")
     return [*map(plain, _SCOPE.split(qualified)), *map(plain, re.split(r"[/.]", candidate.path))]
-
-
-def symbol_words(query: Query, candidate: Candidate) -> float:
-    """How much of the query the words of a chunk's symbol say."""
-    symbol = candidate.metadata.get("symbol")
-    if not symbol or not query.words:
-        return 0.0
-    words = {code_stem(part.casefold()) for part in identifiers.parts(str(symbol)) if len(part) > 1}
-    return sum(word in words for word in query.words) / len(query.words)
 
 
 def longer_chunk(candidate: Candidate) -> float:
