@@ -4,10 +4,10 @@ The only module that knows tree-sitter, which it imports when first used. It nev
 node for its parent or siblings, which tree-sitter answers in time that grows with the file.
 
 A query file marks a definition with its kind (`@function`, `@class` ...; `@function.part` for one of several clauses),
-the node around it that belongs to it with `@outer`, where its body begins with `@body`, a type that its name hangs on
-with `@in`; and its name with `@name`, `@path` (the last part names, the parts before it qualify), `@label` (a name that
-is no plain word), or `@declarator` (a C declarator). Comments and attributes are `@attach`; those that start with `_`
-serve predicates. Where two patterns match a node, the one that stands first counts.
+the node around it that belongs to it with `@outer`, one before it that it begins with by `@head`, where its body begins
+with `@body`, a type that its name hangs on with `@in`; and its name with `@name`, `@path` (the last part names, those
+before it qualify), `@label` (a name that is no plain word), or `@declarator` (a C declarator). Comments and attributes
+are `@attach`; `@_word` serves predicates. Where two patterns match a node, the one that stands first counts.
 """
 
 import re
@@ -16,6 +16,7 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import groupby
+from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.extract.languages import BY_NAME
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 NAME_CHARS = 160
 DECLARATOR_DEPTH = 12  # pointers to arrays of functions ... a name deeper than this is not worth the walk
 # A callback stands for 100 parser steps. Ordinary code takes 0.005 a byte, dense tables 0.013; ten times as many means
-# that the parser is lost in ambiguity. Steps, not seconds: the same file ends the same way on every machine.
+# that the parser is lost in ambiguity. Steps before seconds: the same file ends the same way on every machine. But on
+# some nonsense (`x=>x=>` in Java) each step takes longer than the one before it, so there is a last resort.
 BASE_STEPS = 20_000
 STEPS_PER_BYTE = 0.125
+PARSE_SECONDS = 6.0
 READ_BYTES = 1 << 16
 # Query matches are objects; a window bounds how many live at once. Ordinary files are one window.
 WINDOW_BYTES = 1 << 18
@@ -39,9 +42,9 @@ SMALL_RUN = 1_000
 MAX_RUN_STEPS = 1_000_000_000
 MAX_WIDE_NODES = 400_000
 
-_ROLES = frozenset(("outer", "name", "path", "label", "declarator", "in", "body", "attach", "error", "_word"))
+_ROLES = frozenset(("outer", "name", "path", "label", "declarator", "in", "body", "head", "attach", "error", "_word"))
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*\Z")
-_MACRO_ARGUMENTS = re.compile(r"\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?[,)]")
+_MACRO_CALL = re.compile(r"([A-Z][A-Z0-9_]*)\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?[,)]")
 
 
 class GrammarUnavailableError(Exception):
@@ -85,18 +88,18 @@ def statement_cuts(tree: "Tree", text: str, lines: Sequence[int], max_lines: int
     No cut parts a comment from the statement below it.
     """
     cuts: set[int] = set()
-    stack = [tree.root_node]
+    stack = [(tree.root_node, -2)]
     while stack:
-        previous_comment = -2
-        for child in stack.pop().children:
+        node, previous_comment = stack.pop()  # the row where the comment before the node's first child ended
+        for child in node.children:
             row, column = child.start_point
             end_row = child.end_point.row
             line = lines[row]
             if previous_comment < row - 1 and (column == 0 or text[line : line + column].isspace()):
                 cuts.add(line)
-            previous_comment = end_row if "comment" in child.type or "attribute" in child.type else -2
             if end_row - row >= max_lines or child.end_byte - child.start_byte > max_bytes:
-                stack.append(child)
+                stack.append((child, previous_comment))
+            previous_comment = end_row if "comment" in child.type or "attribute" in child.type else -2
     return sorted(cuts)
 
 
@@ -118,6 +121,7 @@ def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
 def _parse(parser: "Parser", data: bytes) -> "Tree":
     budget = BASE_STEPS + int(len(data) * STEPS_PER_BYTE)
     steps = 0
+    deadline = process_time() + PARSE_SECONDS
 
     def read(offset: int, _: object) -> bytes:
         return data[offset : offset + READ_BYTES]
@@ -125,10 +129,10 @@ def _parse(parser: "Parser", data: bytes) -> "Tree":
     def spent(_offset: int, _has_error: bool) -> bool:
         nonlocal steps
         steps += 1
-        return steps > budget
+        return steps > budget or process_time() > deadline
 
     tree = parser.parse(read, progress_callback=spent)
-    if tree is None or steps > budget:
+    if tree is None:
         parser.reset()
         raise ParseTimeoutError
     return tree
@@ -191,6 +195,8 @@ def _symbol(captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:
     if "in" in captures:
         scope = _clean(_text(captures["in"][-1], data))
     start, end = node.byte_range
+    if "head" in captures:
+        start = captures["head"][0].start_byte
     outer = captures["outer"][0].start_byte if "outer" in captures else start
     body = captures["body"][0] if "body" in captures else node.child_by_field_name("body")
     head_end = body.start_byte if body is not None else end
@@ -209,12 +215,15 @@ def _named(captures: "dict[str, list[Node]]", node: "Node", data: bytes) -> tupl
         return "", " ".join(_text(captures["label"][0], data).split())[:NAME_CHARS]
     if "declarator" not in captures:
         return "", ""
-    scope, name = _declared(captures["declarator"][0], data)
-    if _MACRO.match(name) and node.child_by_field_name("type") is None:
-        arguments = _MACRO_ARGUMENTS.match(_text(captures["declarator"][0], data), len(name))
-        if arguments:  # TEST(Suite, Case) { ... }, SYSCALL_DEFINE(name, ...) { ... }
-            return (arguments[1], arguments[2]) if "TEST" in name and arguments[2] else ("", arguments[1])
-    return scope, name
+    declarator = captures["declarator"][0]
+    scope, name = _declared(declarator, data)
+    if declarator.type != "call_expression" and (not _MACRO.match(name) or node.child_by_field_name("type")):
+        return scope, name
+    # TEST(Suite, Case) { ... }, SYSCALL_DEFINE(name, ...) { ... }
+    macro = _MACRO_CALL.match(_text(declarator, data))
+    if macro is None:
+        return (scope, name) if declarator.type != "call_expression" else ("", "")
+    return (macro[2], macro[3]) if "TEST" in macro[1] and macro[3] else ("", macro[2])
 
 
 def _declared(node: "Node", data: bytes) -> tuple[str, str]:

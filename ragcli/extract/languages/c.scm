@@ -7,5 +7,11 @@
 (union_specifier name: (_) @name body: (_)) @union
 (enum_specifier name: (_) @name body: (_)) @enum
 (preproc_function_def name: (_) @name value: (_) @body) @macro
+; A macro that makes a definition reads as a call before a block.
+(translation_unit (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(preproc_ifdef (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(preproc_if (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(declaration_list (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(ERROR (call_expression) @declarator @head . (compound_statement) @body @function)
 (comment) @attach
 (ERROR) @error

@@ -16,5 +16,11 @@
 (declaration declarator: (init_declarator declarator: (identifier) @name value: (lambda_expression body: (_) @body))) @function
 (preproc_function_def name: (_) @name value: (_) @body) @macro
 (namespace_definition name: (_) @name) @scope
+; A macro that makes a definition reads as a call before a block.
+(translation_unit (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(preproc_ifdef (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(preproc_if (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(declaration_list (expression_statement (call_expression) @declarator) @head . (compound_statement) @body @function)
+(ERROR (call_expression) @declarator @head . (compound_statement) @body @function)
 (comment) @attach
 (ERROR) @error
