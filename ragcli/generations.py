@@ -15,7 +15,7 @@ from ragcli.index.merging import merge_segments
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.postings import MAX_CHUNKS
 from ragcli.index.rows import FILES, ChunkRow
-from ragcli.index.segment import Segment
+from ragcli.index.segment import REBUILD_HINT, Segment
 from ragcli.index.segment_writer import SegmentBuilder, SegmentTotals
 from ragcli.model import Chunk
 from ragcli.planning import Living
@@ -149,7 +149,10 @@ class GenerationWriter:
             segment.close()
 
     def _take(self, info: SegmentInfo) -> None:
-        self._segments[info.name] = Segment(self._store.open_segment(info.name), info.dead)
+        try:
+            self._segments[info.name] = Segment(self._store.open_segment(info.name), info.dead)
+        except FileNotFoundError:
+            raise IndexCorruptError(f"{info.name} is missing from the index", REBUILD_HINT) from None
         self._infos[info.name] = info
         self._dead[info.name] = set(info.dead)
 
