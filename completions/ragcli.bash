@@ -75,20 +75,20 @@ _ragcli() {
         import:--wait) kind=none ;;
     esac
     case $command in
-        index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=files ;;
-        search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        status) options='--all -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        show) options='--text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=documents ;;
-        rm) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=documents ;;
-        clear) options='-y --yes --remove --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        config) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=none ;;
-        completion) options='--values -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=SHELL ;;
-        export) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=files ;;
-        import) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=files ;;
-        '') options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version --help -h' argument=commands ;;
+        index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        status) options='--all -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        show) options='--text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
+        rm) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
+        clear) options='-y --yes --remove --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        config) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        completion) options='--values -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=SHELL ;;
+        export) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        import) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        '') options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=commands ;;
         *) options= argument=none ;;
     esac
     if [[ -z $kind && -z $plain && $cur == -* ]]; then

@@ -53,7 +53,7 @@ complete -c ragcli -l color -x -a 'auto always never' -d 'Colour the output: aut
 complete -c ragcli -l progress -x -a 'auto always never' -d 'Show progress: auto, always or never.'
 complete -c ragcli -l json -d 'Print JSON.'
 complete -c ragcli -l version -d 'Print the version and exit.'
-complete -c ragcli -l help -s h -d 'Show this message and exit.'
+complete -c ragcli -s h -l help -d 'Show this message and exit.'
 complete -c ragcli -n '__ragcli_is index' -F
 complete -c ragcli -n '__ragcli_is index' -l include -x -d 'Index only what matches, as **/*.py. Repeatable.'
 complete -c ragcli -n '__ragcli_is index' -l exclude -x -d 'Leave out what matches. Repeatable.'

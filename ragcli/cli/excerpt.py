@@ -76,7 +76,7 @@ def window(lines: Sequence[str], wanted: Terms, height: int) -> Span:
         words = frozenset().union(*seen[start : start + height])
         score = sum(1 + 1 / holders[word] for word in words)
         # Starting on the line that matters, not on what happens to stand above it.
-        score += 0.25 * bool(seen[start]) + 0.01 * bool(lines[start].strip())
+        score += 0.25 * len(seen[start]) + 0.01 * bool(lines[start].strip())
         if words and score > best_score:
             best, best_score = start, score
     return best, min(best + height, len(lines))

@@ -60,6 +60,7 @@ def _word(parameter: Any, context: Any) -> Word:
     repeatable = bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1
     if parameter.param_type_name == "argument":
         return Word((), (parameter.metavar or "").replace("...", "").strip("[]"), help, SECTIONS[0], repeatable)
-    names = (*parameter.opts, *parameter.secondary_opts)
+    # Short ones first: the names of --help come in the order of a set.
+    names = tuple(sorted((*parameter.opts, *parameter.secondary_opts), key=lambda name: (name.startswith("--"), name)))
     metavar = "" if parameter.is_flag else (parameter.metavar or "VALUE")
     return Word(names, metavar, help, section(parameter), repeatable)

@@ -9,7 +9,7 @@ def shown_path(root: str, file: str, cwd: str) -> str:
     """Return a result's path relative to the working directory, safe to hand to another command."""
     if not root:
         return file
-    path = f"{root}/{file}" if not file.startswith("/") else file
+    path = f"{root.rstrip('/')}/{file}"
     inside = f"{cwd}/" if cwd != "/" else "/"
     relative = path[len(inside) :] if path.startswith(inside) else os.path.relpath(path, cwd)
     # A name that begins with a dash would read as an option behind `| xargs`.

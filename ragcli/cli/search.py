@@ -1,5 +1,6 @@
 """The `search` command: asks the engine, chooses a renderer, answers with an exit code. Ranks nothing."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +30,7 @@ from ragcli.settings import SearchSettings
 if TYPE_CHECKING:
     from ragcli.service import RagService
 
-FOUND, NOTHING = 0, 1
+FOUND, NOTHING, INTERRUPTED = 0, 1, 130
 
 Query = Annotated[
     Strings, typer.Argument(metavar="[QUERY]...", help="Words to search for; put -- before a leading dash.")
@@ -114,8 +115,12 @@ def _check_output(
 
 def _batch(service: "RagService", k: int, settings: SearchSettings) -> int:
     """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
+    import signal
+
     from ragcli.cli.values import SCHEMA, outcome_value
 
+    # KeyboardInterrupt can be lost in a destructor, and the loop would go on; there is nothing here to clean up.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     found, wrong = False, False
     for raw in sys.stdin.buffer:
         query = raw.decode("utf-8", "replace").rstrip("\r\n")

@@ -9,7 +9,15 @@ import pytest
 
 from ragcli.cli.app import main
 
-Answer = NamedTuple("Answer", [("code", int), ("out", str), ("err", str)])
+
+class Answer(NamedTuple):
+    """What a command line ended with."""
+
+    code: int
+    out: str
+    err: str
+
+
 Run = Callable[..., Answer]
 
 

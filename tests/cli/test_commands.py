@@ -294,7 +294,9 @@ def test_a_changed_file_is_marked_stale(run: Run, tmp_path: Path) -> None:
     assert "(changed since indexed)" in run("search", "apple", "--pretty", **where).out
 
 
-def test_config_shows_each_value_and_its_origin(run: Run, tree: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_each_value_and_its_origin(
+    run: Run, tree: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RAGCLI_K", "7")
     answer = run("config", "--json", data=data, cwd=tree)
 
