@@ -137,7 +137,8 @@ def _fitted(
     for block in blocks:
         if large(block):
             inside = cuts[bisect_right(cuts, block.start) : bisect_left(cuts, block.end)]
-            fitted.extend(bounded_blocks(text, block._replace(cuts=tuple(inside)), limits.max_block_chars))
+            pieces = bounded_blocks(text, block._replace(cuts=tuple(inside)), limits.max_block_chars)
+            fitted.extend(piece._replace(cuts=piece.cuts[piece.cuts[:1] == (piece.start,) :]) for piece in pieces)
         else:
             fitted.append(block)
     return fitted

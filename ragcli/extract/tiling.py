@@ -221,8 +221,9 @@ def _segments(text: str, units: Sequence[_Unit], spans: Sequence[Span]) -> list[
         if start >= end:
             return
         if out:
-            significant = _CLOSING.match(text, start, end)
-            if significant is None or significant.end() == end or (out[-1][2] == owner == -1):
+            opens = owner >= 0 and start == spans[owner][0]
+            closing = _CLOSING.match(text, start, end)
+            if not opens and (closing is None or closing.end() == end or out[-1][2] == owner == -1):
                 out[-1] = (out[-1][0], end, out[-1][2])
                 return
             blank = start + len(text[start:end]) - len(text[start:end].lstrip())
