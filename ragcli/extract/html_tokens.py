@@ -31,6 +31,7 @@ _MARKUP = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/<>]*)([^<>"']*(?:"[^"<]*"[^<>"']*|'[^'<]*'[^<>"']*)*)>""")
 _TAG_NAME = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 _SUBSET = re.compile(r"<!DOCTYPE[^>\[]*\[", re.IGNORECASE)
+_MAX_SUBSET = 64 * 1024  # characters of declarations inside a DOCTYPE; pages have a few lines of them
 _DELIMITER = re.compile(r"[>=]")
 _VALUE = re.compile(r"""\s*(?:"[^"]*"|'[^']*'|[^\s>]*)""")
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]*)))?""")
@@ -73,19 +74,21 @@ def tokens(text: str, *, xml: bool = False) -> Iterator[Token]:
             at += 1
             continue
         yield from _text(text[begun:at])
-        yield tag
         at = begun = end
         name = tag.value
-        if tag.kind is Kind.START and name in _RAW_END and not (xml and tag.attributes.endswith("/")):
-            close = _RAW_END[name].search(text, at) if name not in endless else None
-            if close is not None:
-                if name not in _UNSEEN:
-                    yield from _text(text[at : close.start()])
-                at = begun = close.start()
-            elif name in _UNSEEN:
-                return
-            else:  # a title that never ends would swallow the page
-                endless.add(name)
+        if tag.kind is Kind.END or name not in _RAW_END or (xml and tag.attributes.endswith("/")):
+            yield tag
+            continue
+        close = _RAW_END[name].search(text, at) if name not in endless else None
+        if close is not None:
+            yield tag
+            if name not in _UNSEEN:
+                yield from _text(text[at : close.start()])
+            at = begun = close.start()
+        elif name in _UNSEEN:
+            return
+        else:  # a title that never ends would swallow the page: no title then
+            endless.add(name)
     yield from _text(text[begun:])
 
 
@@ -128,5 +131,6 @@ def _declaration(text: str, at: int) -> tuple[str, int]:
         end = text.find("]]>", at)
         return (text[at + 9 : end], end + 3) if end >= 0 else (text[at + 9 :], len(text))
     subset = _SUBSET.match(text, at)
-    end = text.find(">", text.find("]", subset.end()) if subset is not None and "]" in text[at:] else at)
+    closed = text.find("]", subset.end(), subset.end() + _MAX_SUBSET) if subset is not None else -1
+    end = text.find(">", max(at, closed))
     return "", (end + 1 if end >= 0 else len(text))

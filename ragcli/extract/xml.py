@@ -60,10 +60,7 @@ def _read(text: str, context: ExtractionContext) -> _Read:
     parser.buffer_text = True
     parser.StartElementHandler = lambda name, _: cutter.start(name, parser.CurrentByteIndex)
     parser.EndElementHandler = lambda _: cutter.end()
-    # A name that only an external DTD declares is left as it stands; the DTD is never read.
-    parser.UseForeignDTD(True)
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_UNLESS_STANDALONE)
-    parser.ExternalEntityRefHandler = lambda *_: 1
+    _leave_undeclared(parser)
     if "<!ENTITY" in text:
         _watch_entities(parser, max(_LEAST_EXPANSION, context.limits.max_inflation * len(text)))
     try:
@@ -73,6 +70,19 @@ def _read(text: str, context: ExtractionContext) -> _Read:
     except expat.ExpatError as error:
         return _Read(False, error.code == _BREACH, [])
     return _Read(True, False, cutter.spans())
+
+
+def _leave_undeclared(parser: expat.XMLParserType) -> None:
+    """Let names that no read declaration explains stand as they are; external DTDs and entities are never read."""
+
+    def external(context: str | None, _base: str | None, system_id: str | None, _public_id: str | None) -> int:
+        if system_id is None:  # the DTD that UseForeignDTD supposes: an empty one
+            parser.ExternalEntityParserCreate(context).Parse(b"", True)
+        return 1
+
+    parser.UseForeignDTD(True)
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_UNLESS_STANDALONE)
+    parser.ExternalEntityRefHandler = external
 
 
 def _watch_entities(parser: expat.XMLParserType, cap: int) -> None:

@@ -58,6 +58,8 @@ class Cutter:
 
     def spans(self) -> list[tuple[int, int, str]]:
         """Give all spans; they tile the text."""
+        if len(self._text) > self._limit:
+            self._cut()
         if self._begun < len(self._text):
             self._close(len(self._text))
         return self._spans
