@@ -1,20 +1,24 @@
-"""Several segments to one, leaving the dead out: rows and texts are copied as bytes, postings shifted, terms merged.
+"""Several segments to one, leaving the dead out: rows and texts are copied as bytes where a segment has no dead, its
+texts packed anew where it has; postings are shifted, terms merged.
 
 Documents keep their order within a segment, segments theirs in the merge. Memory holds tables and terms, never texts
 or postings; nothing is analyzed again.
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as merge_sorted
 
-from ragcli.index.packing import PackedBatch, PackedDocument
+from ragcli.index.packing import PackedDocument, PackedTables, TextBlocks, place_texts
 from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
+from ragcli.index.rows import ChunkRow
 from ragcli.index.segment import Segment
 from ragcli.index.segment_writer import ComponentWriter, SegmentTotals, Sink, TableWriter, write_postings
 
 # 1 MiB of postings read and shifted at a time.
 _WINDOW = 1 << 18
+_TEXT_PIECE = 1 << 20
+_REPACKED_DOCUMENTS = 200
 
 
 def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
@@ -27,9 +31,9 @@ def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
     for segment in segments:
         bases.append(chunks)
         for start, end in _living_runs(segment):
-            for ordinal in range(start, end):
-                writer.write(segment.texts(ordinal))
-            batch = _tables_of(segment, start, end)
+            batch, texts = (_repacked if segment.dead else _copied)(segment, start, end)
+            for piece in texts:
+                writer.write(piece)
             tables.add(batch)
             chunks += len(batch.chunk_row_sizes) // 4
     tables.write(writer)
@@ -40,35 +44,62 @@ def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
 
 
 def _living_runs(segment: Segment) -> Iterator[tuple[int, int]]:
-    """Runs [start, end) of living documents."""
+    """Runs [start, end) of living documents; not too long where their texts are packed anew in memory."""
     start = 0
-    for ordinal in [*sorted(segment.dead), segment.totals.documents]:
-        if start < ordinal:
-            yield start, ordinal
-        start = ordinal + 1
+    for dead in [*sorted(segment.dead), segment.totals.documents]:
+        step = _REPACKED_DOCUMENTS if segment.dead else max(dead - start, 1)
+        for begin in range(start, dead, step):
+            yield begin, min(begin + step, dead)
+        start = dead + 1
 
 
-def _tables_of(segment: Segment, start: int, end: int) -> PackedBatch:
-    """The tables of a run of documents, without texts and postings."""
+def _copied(segment: Segment, start: int, end: int) -> tuple[PackedTables, Iterable[bytes]]:
+    """A whole segment's tables and texts, as they are."""
     chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
     documents = [
-        PackedDocument(segment.document_row(ordinal), len(segment.chunk_range(ordinal)), segment.text_size(ordinal))
+        PackedDocument(segment.document_row(ordinal), len(segment.chunk_range(ordinal)), *segment.text_span(ordinal))
         for ordinal in range(start, end)
     ]
     rows, sizes = segment.chunk_rows(chunks)
-    return PackedBatch(
+    return _tables(segment, chunks, documents, segment.text_size, rows, sizes), _pieces(segment)
+
+
+def _repacked(segment: Segment, start: int, end: int) -> tuple[PackedTables, Iterable[bytes]]:
+    """The tables and texts of a run of documents among dead ones, in blocks that the dead no longer share."""
+    chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
+    texts = TextBlocks()
+    found: list[tuple[bytes, list[ChunkRow]]] = []
+    for ordinal in range(start, end):
+        own = []
+        for chunk in segment.chunk_range(ordinal):
+            row = segment.chunk(chunk)
+            block, position = texts.add(segment.raw_text(ordinal, row))
+            own.append(row._replace(block=block, start=position))
+        found.append((segment.document_row(ordinal), own))
+    blocks = texts.finish()
+    documents, rows = place_texts(found, blocks)
+    sizes = list(map(len, rows))
+    return _tables(segment, chunks, documents, sum(map(len, blocks)), b"".join(rows), sizes), blocks
+
+
+def _tables(
+    segment: Segment, chunks: range, documents: list[PackedDocument], text_size: int, rows: bytes, sizes: list[int]
+) -> PackedTables:
+    return PackedTables(
         documents=documents,
-        text=b"",
+        text_size=text_size,
         chunk_rows=rows,
         chunk_row_sizes=pack_u32(sizes),
         english_lengths=segment.part("english_lengths", chunks.start, chunks.stop, 4),
         code_lengths=segment.part("code_lengths", chunks.start, chunks.stop, 4),
         norms=segment.part("norms", chunks.start, chunks.stop, 8),
-        terms=b"",
-        term_counts=b"",
-        postings=b"",
-        text_bytes=0,
     )
+
+
+def _pieces(segment: Segment) -> Iterator[bytes]:
+    """A segment's compressed texts, a piece at a time."""
+    for position in range(0, segment.text_size, _TEXT_PIECE):
+        yield segment.part("text", position, min(position + _TEXT_PIECE, segment.text_size))
 
 
 def _merged_postings(segments: Sequence[Segment], bases: Sequence[int]) -> Iterator[tuple[bytes, bytes]]:

@@ -7,6 +7,7 @@ the batch's first chunk. No file and no formula here, but for the norm of a chun
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.analysis import code_terms
@@ -15,46 +16,59 @@ from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_row
 from ragcli.index.tallies import ChunkTallies
 from ragcli.model import Chunk, Metadata
 
-# Texts are compressed a few chunks at a time, so that showing one chunk inflates no more than this and one chunk more.
-TEXT_BLOCK_BYTES = 48 * 1024
-# zlib's level 1 packs source text to a third at twice the speed of its default, which would save another 5 %.
-COMPRESSION = 1
+# Texts are compressed in blocks that neighbouring documents share: small files alone take a fifth more room. Showing a
+# chunk inflates one block, some 0.2 ms.
+TEXT_BLOCK_BYTES = 64 * 1024
+# On Django's text level 1 leaves 26 %, 3 leaves 24 %, 6 leaves 21 %, at 130, 120 and 52 MB/s.
+COMPRESSION = 6
 
 # Metadata whose words describe a chunk without standing in it; they are searched as its symbols are.
 NAMING_KEYS = ("qualified_symbol", "symbol", "heading", "header", "sheet", "chapter", "title")
 
 
 class PackedDocument(NamedTuple):
-    """A document's row and how many chunks and bytes of compressed text are its own."""
+    """A document's row, how many chunks are its own, and where in the batch's texts its blocks begin and end."""
 
     row: bytes
     chunks: int
-    text: int
+    text_start: int
+    text_end: int
 
 
-class PackedBatch(NamedTuple):
-    """Documents, chunks and postings as flat bytes; see the segment's components of the same names."""
+class PackedTables(NamedTuple):
+    """Rows of documents and chunks and arrays by chunk, as flat bytes; `text_size` is that of their blocks."""
 
     documents: list[PackedDocument]
-    text: bytes
+    text_size: int
     chunk_rows: bytes
     chunk_row_sizes: bytes
     english_lengths: bytes
     code_lengths: bytes
     norms: bytes
+
+
+class PackedBatch(NamedTuple):
+    """Documents with their texts and postings; see the segment's components of the same names."""
+
+    tables: PackedTables
+    text: bytes
     terms: bytes
     term_counts: bytes
     postings: bytes
     text_bytes: int
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of the batch."""
+        return len(self.tables.chunk_row_sizes) // 4
 
 
 class BatchPacker:
     """Collects documents with their chunks; `finish` gives the batch."""
 
     def __init__(self) -> None:
-        self._documents: list[PackedDocument] = []
-        self._text: list[bytes] = []
-        self._rows: list[bytes] = []
+        self._documents: list[tuple[bytes, list[ChunkRow]]] = []
+        self._texts = TextBlocks()
         self._tallies = ChunkTallies()
         self._text_bytes = 0
 
@@ -63,34 +77,36 @@ class BatchPacker:
         # An undecodable byte of a name is no letter; as a lone surrogate it could not be encoded.
         words = code_terms(row.path.encode("utf-8", "replace").decode()) if row.source == FILES else []
         path = Counter(words)
-        contents = [text[chunk.start : chunk.end] for chunk in chunks]
-        encoded = [content.encode("utf-8", "replace") for content in contents]
-        blocks, packed = _pack_texts(encoded)
-        for chunk, id_, content, raw, (block, size, start) in zip(chunks, ids, contents, encoded, blocks, strict=True):
-            digest = _digest(raw)
-            metadata = dict(chunk.metadata)
+        rows: list[ChunkRow] = []
+        for chunk, id_ in zip(chunks, ids, strict=True):
+            content = text[chunk.start : chunk.end]
+            raw = content.encode("utf-8", "replace")
+            block, start = self._texts.add(raw)
+            metadata = {key: value for key, value in chunk.metadata.items() if value != row.metadata.get(key)}
+            if metadata.get("language") == row.language:
+                del metadata["language"]
             lines = chunk.start_line, chunk.end_line
-            self._rows.append(pack_row(ChunkRow(id_, *lines, block, size, start, len(raw), digest, metadata)))
+            rows.append(ChunkRow(id_, *lines, block, 0, start, len(raw), _digest(raw), metadata))
             self._tallies.add(content, naming_terms(row.metadata, metadata), path)
-        self._text += packed
         self._text_bytes += row.text_bytes
-        self._documents.append(PackedDocument(pack_row(row), len(chunks), sum(map(len, packed))))
+        self._documents.append((pack_row(row), rows))
 
     def finish(self) -> PackedBatch:
         """The batch; the packer is spent."""
         tallied = self._tallies.finish()
-        return PackedBatch(
-            documents=self._documents,
-            text=b"".join(self._text),
-            chunk_rows=b"".join(self._rows),
-            chunk_row_sizes=pack_u32(map(len, self._rows)),
+        blocks = self._texts.finish()
+        documents, rows = place_texts(self._documents, blocks)
+        tables = PackedTables(
+            documents=documents,
+            text_size=sum(map(len, blocks)),
+            chunk_rows=b"".join(rows),
+            chunk_row_sizes=pack_u32(map(len, rows)),
             english_lengths=tallied.english_lengths,
             code_lengths=tallied.code_lengths,
             norms=tallied.norms,
-            terms=tallied.terms,
-            term_counts=tallied.term_counts,
-            postings=tallied.postings,
-            text_bytes=self._text_bytes,
+        )
+        return PackedBatch(
+            tables, b"".join(blocks), tallied.terms, tallied.term_counts, tallied.postings, self._text_bytes
         )
 
 
@@ -100,26 +116,49 @@ def naming_terms(document: Metadata, metadata: Metadata) -> list[str]:
     return [term for name in sorted(named) for term in code_terms(name)]
 
 
-def _pack_texts(encoded: Sequence[bytes]) -> tuple[list[tuple[int, int, int]], list[bytes]]:
-    """Compress chunk texts in blocks; for each chunk its block's offset and size, and its own start inside of it."""
-    places: list[tuple[int, int, int]] = []
-    packed: list[bytes] = []
-    offset = 0
-    waiting: list[bytes] = []
-    starts: list[int] = []
-    size = 0
-    for raw in [*encoded, None]:
-        if raw is None or (size and size + len(raw) > TEXT_BLOCK_BYTES):
-            block = zlib.compress(b"".join(waiting), COMPRESSION) if waiting else b""
-            places += [(offset, len(block), start) for start in starts]
-            packed.append(block)
-            offset += len(block)
-            waiting, starts, size = [], [], 0
-        if raw is not None:
-            starts.append(size)
-            waiting.append(raw)
-            size += len(raw)
-    return places, packed
+def place_texts(
+    documents: Sequence[tuple[bytes, Sequence[ChunkRow]]], blocks: Sequence[bytes]
+) -> tuple[list[PackedDocument], list[bytes]]:
+    """Packed rows for documents and chunks, from chunks whose `block` is still a block's number."""
+    ends = [0, *accumulate(map(len, blocks))]
+    placed: list[PackedDocument] = []
+    rows: list[bytes] = []
+    for row, chunks in documents:
+        start = ends[chunks[0].block] if chunks else 0
+        end = ends[chunks[-1].block + 1] if chunks else 0
+        placed.append(PackedDocument(row, len(chunks), start, end))
+        for chunk in chunks:
+            place = chunk._replace(block=ends[chunk.block] - start, block_length=len(blocks[chunk.block]))
+            rows.append(pack_row(place))
+    return placed, rows
+
+
+class TextBlocks:
+    """Texts of chunks, compressed in blocks."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytes] = []
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def add(self, raw: bytes) -> tuple[int, int]:
+        """Append a text; the number of its block, and where in the inflated block it begins."""
+        if self._size and self._size + len(raw) > TEXT_BLOCK_BYTES:
+            self._close()
+        place = len(self._blocks), self._size
+        self._waiting.append(raw)
+        self._size += len(raw)
+        return place
+
+    def finish(self) -> list[bytes]:
+        """The blocks."""
+        if self._waiting:
+            self._close()
+        return self._blocks
+
+    def _close(self) -> None:
+        self._blocks.append(zlib.compress(b"".join(self._waiting), COMPRESSION))
+        self._waiting, self._size = [], 0
 
 
 def _digest(raw: bytes) -> bytes:

@@ -58,8 +58,12 @@ _LONG_KEYS = {number: key for key, number in _SHORT_KEYS.items()}
 def pack_row(row: DocumentRow | ChunkRow) -> bytes:
     """A row as bytes."""
     values = list(row)
-    at = row._fields.index("metadata")
-    values[at] = {_SHORT_KEYS.get(key, key): value for key, value in row.metadata.items()}
+    metadata = row.metadata
+    values[row._fields.index("metadata")] = {
+        _SHORT_KEYS.get(key, key): value
+        for key, value in metadata.items()
+        if key != "symbol" or value != _last_name(metadata)
+    }
     packed: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogateescape")
     return packed
 
@@ -77,7 +81,16 @@ def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
 
 
 def _spelt(metadata: Any) -> dict[str, Any]:
-    return {key if isinstance(key, str) else _LONG_KEYS.get(key, str(key)): value for key, value in metadata.items()}
+    spelt = {key if isinstance(key, str) else _LONG_KEYS.get(key, str(key)): v for key, v in metadata.items()}
+    if "qualified_symbol" in spelt and "symbol" not in spelt:
+        return {"symbol": _last_name(spelt), **spelt}
+    return spelt
+
+
+def _last_name(metadata: Metadata) -> str | None:
+    """What a symbol is called when its qualified name is dotted, as nearly all are; it need not be stored."""
+    qualified = metadata.get("qualified_symbol")
+    return qualified.rpartition(".")[2] if isinstance(qualified, str) else None
 
 
 def _unpack(data: bytes | memoryview) -> Any:

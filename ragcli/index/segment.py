@@ -15,7 +15,7 @@ import msgpack
 from ragcli.errors import IndexCorruptError
 from ragcli.index.postings import FREQUENCY_BITS, unpack_f64, unpack_u32, unpack_u64
 from ragcli.index.rows import ChunkRow, DocumentRow, unpack_chunk, unpack_document
-from ragcli.index.segment_writer import HEADER_SIZE, TERM_BLOCK, SegmentTotals
+from ragcli.index.segment_writer import HEADER_SIZE, SegmentTotals
 
 REBUILD_HINT = "run: ragcli index --rebuild"
 # A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.
@@ -40,6 +40,7 @@ class Segment:
         self._blob = blob
         self.name = blob.name
         self.dead = frozenset(dead)
+        self._last_block = (-1, b"")
         try:
             (size,) = HEADER_SIZE.unpack(blob.read(blob.size - HEADER_SIZE.size, HEADER_SIZE.size))
             header = msgpack.unpackb(blob.read(blob.size - HEADER_SIZE.size - size, size), raw=False)
@@ -64,11 +65,15 @@ class Segment:
 
     def postings(self, term: bytes) -> Sequence[int]:
         """The term's postings, ascending, dead documents included; empty where the term is unknown."""
-        ordinal = self._find(term)
-        if ordinal < 0:
+        block = bisect_right(self._term_block_firsts, term) - 1
+        if block < 0:
             return ()
-        start, end = unpack_u32(self._part("term_starts", 4 * ordinal, 8))
-        return unpack_u32(self._part("postings", 4 * start, 4 * (end - start)))
+        terms, counts = self._term_block(block)
+        at = bisect_left(terms, term)
+        if at == len(terms) or terms[at] != term:
+            return ()
+        start = unpack_u32(self._part("term_block_starts", 4 * block, 4))[0] + sum(counts[:at])
+        return unpack_u32(self._part("postings", 4 * start, 4 * counts[at]))
 
     def living_count(self, postings: Sequence[int]) -> int:
         """How many of a term's postings are of living chunks."""
@@ -92,26 +97,22 @@ class Segment:
 
     def terms(self) -> Iterator[tuple[bytes, int]]:
         """Every term with its number of postings, ascending; for merging."""
-        starts = unpack_u32(self._whole("term_starts"))
-        ordinal = 0
-        begin = 0
-        for end in unpack_u32(self._whole("term_block_ends")):
-            for term in bytes(self._part("terms", begin, end - begin)).split(b"\n"):
-                yield term, starts[ordinal + 1] - starts[ordinal]
-                ordinal += 1
-            begin = end
+        for block in range(len(self._term_block_firsts)):
+            yield from zip(*self._term_block(block), strict=True)
 
-    def _find(self, term: bytes) -> int:
-        firsts = self._term_block_firsts
-        block = bisect_right(firsts, term) - 1
-        if block < 0:
-            return -1
+    def _term_block(self, block: int) -> tuple[list[bytes], Sequence[int]]:
         ends = self._part("term_block_ends", 4 * max(block - 1, 0), 8 if block else 4)
         bounds = unpack_u32(ends)
         begin, end = (bounds[0], bounds[1]) if block else (0, bounds[0])
-        terms = bytes(self._part("terms", begin, end - begin)).split(b"\n")
-        at = bisect_left(terms, term)
-        return block * TERM_BLOCK + at if at < len(terms) and terms[at] == term else -1
+        try:
+            raw = zlib.decompressobj().decompress(self._part("terms", begin, end - begin), MAX_BLOCK_BYTES)
+        except zlib.error as error:
+            raise self._damaged("dictionary") from error
+        count = int.from_bytes(raw[:4], "little")
+        terms = raw[4 + 4 * count :].split(b"\n")
+        if len(terms) != count:
+            raise self._damaged("dictionary")
+        return terms, unpack_u32(raw[4 : 4 + 4 * count])
 
     @cached_property
     def _term_block_firsts(self) -> list[bytes]:
@@ -172,16 +173,31 @@ class Segment:
 
     def text_of(self, document: int, row: ChunkRow) -> str:
         """A chunk's text."""
-        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
+        try:
+            return self.raw_text(document, row).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self._damaged("text") from error
+
+    def raw_text(self, document: int, row: ChunkRow) -> bytes:
+        """A chunk's text as UTF-8."""
+        begin, end = self.text_span(document)
         if row.block + row.block_length > end - begin:
             raise self._damaged("text")
-        packed = self._part("text", begin + row.block, row.block_length)
-        try:
-            inflater = zlib.decompressobj()
-            raw = inflater.decompress(packed, MAX_BLOCK_BYTES)
-            return raw[row.start : row.start + row.length].decode("utf-8")
-        except (zlib.error, UnicodeDecodeError) as error:
-            raise self._damaged("text") from error
+        raw = self._inflated_block(begin + row.block, row.block_length)
+        if row.start + row.length > len(raw):
+            raise self._damaged("text")
+        return raw[row.start : row.start + row.length]
+
+    def _inflated_block(self, offset: int, size: int) -> bytes:
+        """A text block; the last one asked for is kept, since neighbours share it."""
+        kept, raw = self._last_block
+        if kept != offset:
+            try:
+                raw = zlib.decompressobj().decompress(self._part("text", offset, size), MAX_BLOCK_BYTES)
+            except zlib.error as error:
+                raise self._damaged("text") from error
+            self._last_block = offset, raw
+        return raw
 
     def part(self, name: str, start: int, end: int, width: int = 1) -> bytes:
         """Elements [start, end) of a component as stored; for merging."""
@@ -202,15 +218,15 @@ class Segment:
         rows = bytes(self._part("chunk_rows", bounds[0], bounds[-1] - bounds[0]))
         return rows, [end - start for start, end in pairwise(bounds)]
 
-    def text_size(self, document: int) -> int:
-        """Bytes of a document's compressed texts."""
-        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
-        return end - begin
+    @property
+    def text_size(self) -> int:
+        """Bytes of all compressed texts."""
+        return self._place("text")[1]
 
-    def texts(self, document: int) -> bytes:
-        """A document's compressed texts; for merging."""
-        begin, end = unpack_u64(self._part("document_texts", 8 * document, 16))
-        return bytes(self._part("text", begin, end - begin))
+    def text_span(self, document: int) -> tuple[int, int]:
+        """Where a document's compressed blocks begin and end; neighbours may share one."""
+        begin, end = unpack_u64(self._part("document_texts", 16 * document, 16))
+        return begin, end
 
     def close(self) -> None:
         """Give the file back."""

@@ -6,13 +6,14 @@ Every component is named in the header with its offset and length: a reader igno
 """
 
 import struct
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
 import msgpack
 
-from ragcli.index.packing import PackedBatch
+from ragcli.index.packing import PackedBatch, PackedTables
 from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, shift_postings, unpack_u32
 
 # Terms are found by bisecting the first term of each block, then within the block.
@@ -51,7 +52,7 @@ class SegmentBuilder:
 
     def room_for(self, batch: PackedBatch) -> bool:
         """Whether the batch's chunks still have ordinals in this segment."""
-        return self.chunks + len(batch.chunk_row_sizes) // 4 <= MAX_CHUNKS
+        return self.chunks + batch.chunks <= MAX_CHUNKS
 
     def add(self, batch: PackedBatch) -> None:
         """Append a batch; its chunks follow those already here."""
@@ -68,11 +69,11 @@ class SegmentBuilder:
             else:
                 pieces.append(postings[start:end])
             start = end
-        self._tables.add(batch)
-        self.chunks += len(batch.chunk_row_sizes) // 4
-        self.documents += len(batch.documents)
+        self._tables.add(batch.tables)
+        self.chunks += batch.chunks
+        self.documents += len(batch.tables.documents)
         # 120: what the list and the bytes object of one term of one batch cost beside the postings.
-        self.packed_bytes += len(batch.postings) + 120 * len(terms) + len(batch.chunk_rows)
+        self.packed_bytes += len(batch.postings) + 120 * len(terms) + len(batch.tables.chunk_rows)
 
     def finish(self) -> SegmentTotals:
         """Write tables, postings, terms and header; the builder is spent."""
@@ -128,24 +129,26 @@ class TableWriter:
     def __init__(self) -> None:
         self._document_rows: list[bytes] = []
         self._document_chunks = [0]
-        self._document_texts = [0]
+        self._document_texts: list[int] = []
+        self._text_base = 0
         self._chunk_rows: list[bytes] = []
         self._chunk_row_sizes: list[bytes] = []
         self._english_lengths: list[bytes] = []
         self._code_lengths: list[bytes] = []
         self._norms: list[bytes] = []
 
-    def add(self, batch: PackedBatch) -> None:
-        """Append a batch's documents and chunks."""
-        for document in batch.documents:
+    def add(self, tables: PackedTables) -> None:
+        """Append documents and chunks."""
+        for document in tables.documents:
             self._document_rows.append(document.row)
             self._document_chunks.append(self._document_chunks[-1] + document.chunks)
-            self._document_texts.append(self._document_texts[-1] + document.text)
-        self._chunk_rows.append(batch.chunk_rows)
-        self._chunk_row_sizes.append(batch.chunk_row_sizes)
-        self._english_lengths.append(batch.english_lengths)
-        self._code_lengths.append(batch.code_lengths)
-        self._norms.append(batch.norms)
+            self._document_texts += (self._text_base + document.text_start, self._text_base + document.text_end)
+        self._text_base += tables.text_size
+        self._chunk_rows.append(tables.chunk_rows)
+        self._chunk_row_sizes.append(tables.chunk_row_sizes)
+        self._english_lengths.append(tables.english_lengths)
+        self._code_lengths.append(tables.code_lengths)
+        self._norms.append(tables.norms)
 
     def write(self, writer: ComponentWriter) -> None:
         """Write all tables as components."""
@@ -172,24 +175,53 @@ class TableWriter:
 
 
 def write_postings(writer: ComponentWriter, ordered: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write postings by ascending term, then the dictionary that finds them."""
-    terms: list[bytes] = []
-    starts = [0]
+    """Write postings by ascending term, then the dictionary that finds them.
 
-    def flow() -> Iterator[bytes]:
+    A block of the dictionary is compressed: how many terms, how many postings of each, the terms joined by LF.
+    """
+    blocks = _TermBlocks()
+    writer.begin("postings")
+    for run in _runs(blocks.passing(ordered)):
+        writer.write(run)
+    packed, starts, firsts = blocks.finish()
+    writer.component("terms", b"".join(packed))
+    writer.component("term_block_ends", pack_u32(accumulate(map(len, packed))))
+    writer.component("term_block_starts", pack_u32(starts))
+    writer.component("term_block_firsts", b"\n".join(firsts))
+
+
+class _TermBlocks:
+    """Gathers the dictionary while the postings pass by."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytes] = []
+        self._starts: list[int] = []
+        self._firsts: list[bytes] = []
+        self._terms: list[bytes] = []
+        self._counts: list[int] = []
+        self._postings = 0
+
+    def passing(self, ordered: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+        """The packed postings, each term noted."""
         for term, packed in ordered:
-            terms.append(term)
-            starts.append(starts[-1] + len(packed) // 4)
+            self._terms.append(term)
+            self._counts.append(len(packed) // 4)
+            if len(self._terms) == TERM_BLOCK:
+                self._close()
             yield packed
 
-    writer.begin("postings")
-    for run in _runs(flow()):
-        writer.write(run)
-    writer.component("term_starts", pack_u32(starts))
-    blocks = [b"\n".join(terms[at : at + TERM_BLOCK]) for at in range(0, len(terms), TERM_BLOCK)]
-    writer.component("terms", b"".join(blocks))
-    writer.component("term_block_ends", pack_u32(accumulate(map(len, blocks))))
-    writer.component("term_block_firsts", b"\n".join(terms[::TERM_BLOCK]))
+    def finish(self) -> tuple[list[bytes], list[int], list[bytes]]:
+        """Blocks, the number of postings before each, and the first term of each."""
+        if self._terms:
+            self._close()
+        return self._blocks, self._starts, self._firsts
+
+    def _close(self) -> None:
+        self._firsts.append(self._terms[0])
+        self._starts.append(self._postings)
+        self._blocks.append(zlib.compress(pack_u32([len(self._counts), *self._counts]) + b"\n".join(self._terms)))
+        self._postings += sum(self._counts)
+        self._terms, self._counts = [], []
 
 
 def _runs(pieces: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:
