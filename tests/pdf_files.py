@@ -21,7 +21,7 @@ def objects(contents: Sequence[str], page_entries: str = "", resources: str = ""
     made = {
         CATALOG: f"<< /Type /Catalog /Pages {PAGES} 0 R >>",
         PAGES: f"<< /Type /Pages /Kids [{' '.join(f'{n} 0 R' for n in pages)}] /Count {len(contents)} >>",
-        FONT: "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        FONT: "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     }
     for number, content in zip(pages, contents, strict=True):
         made[number] = (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import extract
+from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
 from ragcli.settings import STANDARD, Limits
 
@@ -123,6 +124,12 @@ def test_a_spine_that_names_nothing_gives_way_to_the_manifest():
 
 def test_a_page_that_stands_twice_in_the_spine_is_read_once():
     assert read(book({"a": "1.xhtml"}, ["a", "a"], {"1.xhtml": page("words")})).text.split() == ["words"]
+
+
+def test_chapters_of_one_title_stay_apart():
+    raw = book({"a": "1.xhtml", "b": "2.xhtml"}, ["a", "b"], {"1.xhtml": page("x", "T"), "2.xhtml": page("y", "T")})
+
+    assert len(NormalizedDocumentChunker().chunk(read(raw), STANDARD)) == 2
 
 
 def test_of_two_package_documents_the_first_counts():

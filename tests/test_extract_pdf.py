@@ -159,6 +159,14 @@ def test_ligatures_and_presentation_forms_become_letters():
     assert read(written(made)).text.strip() == "ffi\u4e00"
 
 
+def test_a_word_broken_by_a_soft_hyphen_is_whole():
+    soft_hyphen = "\u00ad"
+
+    document = read(pdf(shown(f"inter{soft_hyphen}", y=700) + shown("national", y=686)))
+
+    assert document.text.strip() == "international"
+
+
 LEFT = [f"left column line {number} tells of one thing" for number in range(12)]
 RIGHT = [f"right column line {number} tells of another" for number in range(12)]
 

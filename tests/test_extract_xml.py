@@ -69,6 +69,12 @@ def test_a_harmless_entity_stays_as_it_is_written():
     assert spans(read(source)) == [("/r", source)]
 
 
+def test_letters_spelt_as_numbers_are_written_out_and_markup_is_not():
+    source = "<r a='&#233;'>caf&#xe9; &#60;b&#62; &#10; &#xD800; &#x110000;</r>"
+
+    assert read(source).text == "<r a='é'>café &#60;b&#62; &#10; &#xD800; &#x110000;</r>"
+
+
 def laughs(levels: int, place: str) -> str:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, levels))
     return f'<!DOCTYPE r [<!ENTITY e0 "ha">{entities}]>' + place.replace("@", f"&e{levels - 1};")

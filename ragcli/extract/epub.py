@@ -82,13 +82,15 @@ def _document(
 
 
 def _placed(blocks: list[Block], base: int) -> list[Block]:
-    return [block._replace(start=base + block.start, end=base + block.end) for block in blocks]
+    """Put a chapter's blocks where it stands in the book; chapters stay apart though they share a title."""
+    return [block._replace(start=base + block.start, end=base + block.end, mergeable=False) for block in blocks]
 
 
 def _missing_note(missing: list[str]) -> list[str]:
     if not missing:
         return []
-    named = ", ".join(missing[:_NAMED]) + (", ..." if len(missing) > _NAMED else "")
+    shown = ["".join(c if c.isprintable() else "?" for c in name[:80]) for name in missing[:_NAMED]]
+    named = ", ".join(shown) + (", ..." if len(missing) > _NAMED else "")
     return [f"{len(missing)} spine items are missing from the package: {named}"]
 
 

@@ -1,5 +1,6 @@
 """HTML pages as text in sections, each under its path of headings. Follows no link and runs no script."""
 
+from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import looks_binary, normalize
 from ragcli.extract.failure import refused
@@ -25,6 +26,9 @@ class HtmlExtractor:
         head = source[:1024].lower()
         page = render(source, xml=head.lstrip().startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head)
         text, marks = _with_title(page)
+        if len(marks) > context.limits.max_blocks:
+            detail = f"more than {context.limits.max_blocks} headings (max_blocks)"
+            raise refused(context, detail, FailureCode.LIMIT)
         metadata: dict[str, str] = {"encoding": encoding}
         if page.title:
             metadata["title"] = page.title

@@ -182,7 +182,8 @@ class _TooManyGlyphsError(Exception):
 
 
 def _clean(text: str) -> str:
-    text = _CONTROLS.sub("", normalize(text.replace("\0", "")))
+    # A soft hyphen at the end of a line is there only because the line ends.
+    text = _CONTROLS.sub("", normalize(text.replace("\0", "")).replace("\u00ad\n", ""))
     text = _FORMS.sub(lambda forms: unicodedata.normalize("NFKC", forms[0]), text)
     return _MANY_NEWLINES.sub("\n\n", _BLANKS.sub("", text)).strip("\n")
 

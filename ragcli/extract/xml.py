@@ -1,8 +1,10 @@
 """XML documents as they stand, cut at elements and labelled with the element path. Resolves no entity, opens nothing.
 
-The text is the file's own, markup included, so that its line numbers are an editor's and attributes can be found.
+The text is the file's own, markup included, so that its line numbers are an editor's and attributes can be found;
+only letters that are spelt as character references are written out.
 """
 
+import re
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -14,6 +16,8 @@ from ragcli.extract.text import bounded_blocks, fallback_document
 from ragcli.extract.xml_paths import Cutter
 from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument
 
+# A character reference is no entity: the letter is in the file, only spelt so that ASCII can carry it.
+_REFERENCE = re.compile(r"&#([0-9]{1,7}|x[0-9a-fA-F]{1,6});")
 _BREACH = 43  # XML_ERROR_AMPLIFICATION_LIMIT_BREACH of expat 2.4 and later: a bomb in attribute values
 _LEAST_EXPANSION = 1024 * 1024  # entities that make less than this are no bomb, however small the file
 
@@ -29,7 +33,7 @@ class XmlExtractor:
         if looks_binary(raw):
             raise refused(context, "not XML: the bytes look like a binary format")
         decoded, encoding = decode_xml(raw)
-        text = normalize(decoded)
+        text = _REFERENCE.sub(_letter, normalize(decoded))
         read = _read(text, context)
         if read.bomb:
             times = context.limits.max_inflation
@@ -41,6 +45,13 @@ class XmlExtractor:
         for start, end, path in read.spans:
             blocks += bounded_blocks(text, Block(start, end, {"element": path}), context.limits.max_block_chars)
         return NormalizedDocument(text, tuple(blocks), context.format, metadata={"encoding": encoding})
+
+
+def _letter(reference: re.Match[str]) -> str:
+    """Give the letter that a numeric reference stands for; one to an ASCII character may be markup and stays."""
+    digits = reference[1]
+    code = int(digits[1:], 16) if digits[0] in "xX" else int(digits)
+    return chr(code) if 0xA0 < code <= 0x10FFFF and chr(code).isprintable() else reference[0]
 
 
 class _Read(NamedTuple):
