@@ -52,7 +52,8 @@ _SHORT_KEYS = {
     "cell": 15, "element": 16, "header": 17, "parser": 18, "fallback": 19, "fallback_reason": 20, "title": 21,
     "encoding": 22,
 }  # fmt: skip
-_LONG_KEYS = {number: key for key, number in _SHORT_KEYS.items()}
+_LONG_KEYS: dict[Any, str] = {number: key for key, number in _SHORT_KEYS.items()}
+_DOCUMENT_METADATA = DocumentRow._fields.index("metadata")
 
 
 def pack_row(row: DocumentRow | ChunkRow) -> bytes:
@@ -70,18 +71,21 @@ def pack_row(row: DocumentRow | ChunkRow) -> bytes:
 
 def unpack_document(data: bytes | memoryview) -> DocumentRow:
     """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
-    row = DocumentRow(*_unpack(data))
-    return row._replace(metadata=_spelt(row.metadata), notes=tuple(row.notes))
+    values = _unpack(data)
+    values[_DOCUMENT_METADATA] = _spelt(values[_DOCUMENT_METADATA])
+    values[-1] = tuple(values[-1])
+    return DocumentRow(*values)
 
 
 def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
     """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
-    row = ChunkRow(*_unpack(data))
-    return row._replace(metadata=_spelt(row.metadata))
+    values = _unpack(data)
+    values[-1] = _spelt(values[-1])
+    return ChunkRow(*values)
 
 
 def _spelt(metadata: Any) -> dict[str, Any]:
-    spelt = {key if isinstance(key, str) else _LONG_KEYS.get(key, str(key)): v for key, v in metadata.items()}
+    spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
     if "qualified_symbol" in spelt and "symbol" not in spelt:
         return {"symbol": _last_name(spelt), **spelt}
     return spelt

@@ -20,6 +20,8 @@ from ragcli.index.segment_writer import HEADER_SIZE, SegmentTotals
 REBUILD_HINT = "run: ragcli index --rebuild"
 # A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.
 MAX_BLOCK_BYTES = 1 << 20
+# 4,096 numbers: 16 KiB, a quarter of a page.
+_RUN_BITS = 12
 
 
 class Blob(Protocol):
@@ -41,6 +43,7 @@ class Segment:
         self.name = blob.name
         self.dead = frozenset(dead)
         self._last_block = (-1, b"")
+        self._runs: dict[tuple[str, int], Sequence[int]] = {}
         try:
             (size,) = HEADER_SIZE.unpack(blob.read(blob.size - HEADER_SIZE.size, HEADER_SIZE.size))
             header = msgpack.unpackb(blob.read(blob.size - HEADER_SIZE.size - size, size), raw=False)
@@ -140,7 +143,7 @@ class Segment:
 
     def document_of(self, chunk: int) -> int:
         """The ordinal of the document that a chunk belongs to."""
-        return unpack_u32(self._part("chunk_documents", 4 * chunk, 4))[0]
+        return self._number("chunk_documents", chunk)
 
     def document(self, ordinal: int) -> DocumentRow:
         """A document's row."""
@@ -237,9 +240,21 @@ class Segment:
         return unpack_u32(self._whole("document_chunks"))
 
     def _row(self, rows: str, ends: str, ordinal: int) -> bytes | memoryview:
-        bounds = unpack_u32(self._part(ends, 4 * max(ordinal - 1, 0), 8 if ordinal else 4))
-        begin, end = (bounds[0], bounds[1]) if ordinal else (0, bounds[0])
-        return self._part(rows, begin, end - begin)
+        begin = self._number(ends, ordinal - 1) if ordinal else 0
+        return self._part(rows, begin, self._number(ends, ordinal) - begin)
+
+    def _number(self, name: str, at: int) -> int:
+        """One u32 of an array, by way of runs that are kept: rows that are read are often neighbours."""
+        run = self._runs.get((name, at >> _RUN_BITS))
+        if run is None:
+            start = at >> _RUN_BITS << _RUN_BITS
+            size = self._place(name)[1] // 4
+            run = unpack_u32(self._part(name, 4 * start, 4 * (min(start + (1 << _RUN_BITS), size) - start)))
+            self._runs[name, at >> _RUN_BITS] = run
+        try:
+            return run[at & ((1 << _RUN_BITS) - 1)]
+        except IndexError:
+            raise self._damaged(name) from None
 
     def _whole(self, name: str) -> bytes | memoryview:
         offset, size = self._place(name)
