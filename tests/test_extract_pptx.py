@@ -110,6 +110,28 @@ def test_alternate_content_is_read_once():
     assert text(both.format("", shape("old"))) == "old\n"
 
 
+def test_a_new_kind_of_chart_is_read_instead_of_the_excuse_for_old_readers():
+    cx = 'xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
+    new = frame(f"<cx:chart {cx} r:id='x'/>")
+    both = (
+        f"<mc:AlternateContent><mc:Choice Requires='cx1'>{new}</mc:Choice>"
+        f"<mc:Fallback>{shape('not available in your version')}</mc:Fallback></mc:AlternateContent>"
+    )
+    chart = "<cx:title><a:p><a:r><a:t>Funnel</a:t></a:r></a:p></cx:title><cx:lvl><cx:pt>Leads</cx:pt><cx:pt/></cx:lvl>"
+    parts = {
+        "ppt/slides/_rels/slide1.xml.rels": relations([("x", "chartEx", "../c.xml")]),
+        "ppt/c.xml": f"<cx:chartSpace {cx} {A}>{chart}</cx:chartSpace>",
+    }
+
+    assert text(both, parts=parts) == "Funnel\nLeads\n"
+
+
+def test_nesting_up_to_the_cap_is_read():
+    assert text("<p:grpSp>" * 240 + shape("deep") + "</p:grpSp>" * 240) == "deep\n"
+    nested = "<mc:AlternateContent><mc:Choice>" * 100
+    assert text(nested + shape("deep") + "</mc:Choice></mc:AlternateContent>" * 100) == "deep\n"
+
+
 def test_notes_and_comments_follow_their_slide_and_numbers_and_dates_are_left_out():
     numbers = shape("17", placeholder="sldNum") + shape("1 May", placeholder="dt") + shape("ACME", placeholder="ftr")
     notes = (

@@ -70,6 +70,13 @@ def test_depth_is_a_limit_and_the_cap_itself_is_allowed():
                 assert refused(raw, kind).is_limit
 
 
+def test_html_without_end_tags_is_not_deep():
+    sloppy = "<html>" + "<p>one<br>" * 300 + "</html>"
+
+    scan(epub({"a.html": sloppy}), LIMITS, kind="epub")
+    assert refused(epub({"a.html": "<p>" * 300 + "</p>" * 300}), "epub").is_limit
+
+
 def test_nodes_are_counted_over_all_parts():
     raw = package({f"{n}.xml": "<a>" + "<b/>" * 99 + "</a>" for n in range(10)})
 

@@ -138,7 +138,7 @@ class Story:
 
     def _object(self, element: Element, name: str, found: _Paragraph) -> None:
         """Read what may stand in a run beside text; an unknown wrapper is walked through."""
-        if name in ("dgm:relIds", "c:chart"):
+        if name in ("dgm:relIds", "c:chart", "cx:chart"):
             found.extra += self._graphics.lines(element)
         elif name == "a:p":
             found.extra.append(paragraph_text(element))

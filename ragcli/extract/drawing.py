@@ -6,19 +6,31 @@ May not open packages nor know of slides, sheets or pages.
 import re
 from collections.abc import Iterator
 
-from ragcli.extract.opc import Element, Package, relation_id, short
+from ragcli.extract.opc import Element, Package, qualified, relation_id, short
 
 _ONE_WORD = re.compile(r"[!-~]+|.*\.(?:png|jpe?g|gif|wmf|emf|svg|bmp|tiff?)", re.IGNORECASE)
-_TEXTUAL = frozenset({"w:t", "a:t", "m:t", "x:t", "dgm:relIds", "c:chart", "v:textpath"})
+# What makes one branch of an mc:AlternateContent worth more than another: text, or else a described picture.
+_TEXTUAL = tuple(
+    qualified(name)
+    for name in (
+        "w:t", "w:sym", "w:footnoteReference", "w:endnoteReference", "w:commentReference", "a:t", "m:t", "v:textpath",
+        "dgm:relIds", "c:chart", "cx:chart",
+    )
+)  # fmt: skip
+_DESCRIBED = tuple(qualified(name) for name in ("wp:docPr", "p:cNvPr", "xdr:cNvPr"))
 
 
 def alternative(element: Element) -> Element | None:
-    """Choose one branch of an mc:AlternateContent, the first that holds text: the branches say the same thing."""
+    """Choose one branch of an mc:AlternateContent, the first that holds text: the branches say the same thing.
+
+    None where nothing is to be read in any, so that nested alternatives are not searched again and again.
+    """
     branches = [child for child in element if short(child.tag) in ("mc:Choice", "mc:Fallback")]
-    for branch in branches:
-        if any(short(inner.tag) in _TEXTUAL for inner in branch.iter()):
-            return branch
-    return branches[0] if branches else None
+    for wanted in (_TEXTUAL, _DESCRIBED):
+        for branch in branches:
+            if next(branch.iter(*wanted), None) is not None:
+                return branch
+    return None
 
 
 def paragraphs(container: Element) -> list[str]:
@@ -86,7 +98,7 @@ class Graphics:
             return table_rows(element)
         if name == "dgm:relIds":
             return self._linked(relation_id(element, "dm"))
-        if name == "c:chart":
+        if name in ("c:chart", "cx:chart"):
             return self._linked(relation_id(element))
         if name in ("p:cNvPr", "xdr:cNvPr"):
             return description(element)
@@ -120,10 +132,13 @@ def chart_lines(chart: Element, values: bool = True) -> list[str]:
     lines = []
     for element in chart.iter():
         name = short(element.tag)
-        if name == "c:title":
+        if name in ("c:title", "cx:title"):
             lines += paragraphs(element)
         elif name == "c:ser" and values:
             lines += _series_lines(element)
+        elif name in ("cx:lvl", "cx:txData") and values:
+            points = (" ".join((point.text or "").split()) for point in element)
+            lines.append("; ".join(filter(None, points)))
     return lines
 
 

@@ -32,8 +32,10 @@ _PREFIXES = {
     "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing": "xdr",
     "http://schemas.openxmlformats.org/officeDocument/2006/math": "m",
     "http://schemas.openxmlformats.org/markup-compatibility/2006": "mc",
+    "http://schemas.microsoft.com/office/drawing/2014/chartex": "cx",
     "urn:schemas-microsoft-com:vml": "v",
 }
+_NAMESPACES = {prefix: namespace for namespace, prefix in _PREFIXES.items()}
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
@@ -52,6 +54,12 @@ def short(tag: str) -> str:
     namespace, _, name = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
     prefix = _PREFIXES.get(namespace)
     return f"{prefix}:{name}" if prefix else name
+
+
+def qualified(name: str) -> str:
+    """Return the qualified tag of a `prefix:name`."""
+    prefix, _, tag = name.partition(":")
+    return f"{{{_NAMESPACES[prefix]}}}{tag}"
 
 
 @functools.lru_cache(maxsize=4096)

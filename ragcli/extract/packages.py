@@ -32,6 +32,8 @@ _OLE_STREAMS = (
 _TREE_BYTES_A_NODE = 400
 _TREE_BYTES_A_BYTE = 3
 _STREAMED = re.compile(r"(^|/)(worksheets/|sharedstrings)")
+# A streamed part is freed at the end of each row or string: without one, it would be a tree.
+STREAM_WINDOW = 16 * 1024 * 1024
 _EPUB_XML = (".xhtml", ".html", ".htm", ".opf", ".ncx", ".xml")
 _EPUB_CONTENT = (".xhtml", ".html", ".htm")
 _DAMAGE = (
@@ -190,14 +192,18 @@ def _check_sizes(
     is_xml = frozenset(xml)
     inflated = nodes = 0
     for name, entry in names.items():
-        in_part = 0
+        in_part = held = 0
         before = inflated
+        streamed = bool(_STREAMED.search(name))
         try:
             for piece in _pieces(archive, entry):
                 inflated += len(piece)
                 if inflated > cap:
                     raise PackageRefused(f"inflates past {cap} bytes (max_inflation)", is_limit=True)
                 if name in is_xml:
+                    held = 0 if b"row" in piece or b"si>" in piece else held + len(piece)
+                    if streamed and held > STREAM_WINDOW:
+                        raise PackageRefused(f"more than {STREAM_WINDOW} bytes in one row of a sheet", is_limit=True)
                     in_part += piece.count(b"<") - piece.count(b"</")
                     if nodes + in_part > limits.max_xml_nodes:
                         reason = f"more than {limits.max_xml_nodes} XML nodes (max_xml_nodes)"
@@ -207,22 +213,29 @@ def _check_sizes(
                 raise
             # A damaged picture does not cost the text.
         tree = in_part * _TREE_BYTES_A_NODE + (inflated - before) * _TREE_BYTES_A_BYTE
-        if tree > limits.extraction_memory and name in is_xml and not _STREAMED.search(name):
+        if tree > limits.extraction_memory and name in is_xml and not streamed:
             raise PackageRefused("an XML part needs more than the memory cap (extraction_memory)", is_limit=True)
         nodes += in_part
 
 
 def _check_xml(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits, kind: Kind) -> None:
-    """Walk one part with expat: well-formed, no DTD, not too deep."""
+    """Walk one part with expat: well-formed, no DTD, not too deep.
+
+    A chapter of a book may be HTML without end tags, which looks deep and is not: its depth counts only where the whole
+    of it is well-formed, and what reads HTML has a bound of its own.
+    """
     lenient = kind == "epub" and name.lower().endswith(_EPUB_CONTENT)
+    too_deep = PackageRefused(f"XML nested deeper than {limits.max_xml_depth} (max_xml_depth)", is_limit=True)
     parser = expat.ParserCreate() if kind == "epub" else expat.ParserCreate(namespace_separator=" ")
-    depth = 0
+    depth = deepest = 0
 
     def start(_name: str, _attributes: list[str]) -> None:
-        nonlocal depth
+        nonlocal depth, deepest
         depth += 1
-        if depth > limits.max_xml_depth:
-            raise PackageRefused(f"XML nested deeper than {limits.max_xml_depth} (max_xml_depth)", is_limit=True)
+        if depth > deepest:
+            deepest = depth
+            if depth > limits.max_xml_depth and not lenient:
+                raise too_deep
 
     def end(_name: str) -> None:
         nonlocal depth
@@ -242,6 +255,9 @@ def _check_xml(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limi
     except (expat.ExpatError, ValueError, LookupError):
         if not lenient:
             raise PackageRefused(f"{_shown(name)} is not well-formed XML") from None
+        return
+    if deepest > limits.max_xml_depth:
+        raise too_deep
 
 
 def _refuse_entity(*_: object) -> None:

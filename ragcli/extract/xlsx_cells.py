@@ -14,13 +14,11 @@ from openpyxl.utils.cell import column_index_from_string
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
 
 from ragcli.extract.opc import Element, local
-from ragcli.extract.packages import PackageRefused
+from ragcli.extract.packages import STREAM_WINDOW, PackageRefused
 
 _BUFFER = 256 * 1024
 # Built-in formats that are dates in Chinese, Japanese and Korean editions (ECMA-376 part 1, 18.8.30).
 _EAST_ASIAN_DATES = frozenset([*range(27, 37), *range(50, 59)])
-# What is not freed row by row; a row of 16,384 numbers, Excel's widest, takes a mebibyte.
-_MAX_ROW_BYTES = 16 * 1024 * 1024
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FUTURE = re.compile(r"\b_xl(?:fn|ws|pm|udf)\.")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -150,8 +148,8 @@ def _elements(stream: IO[bytes], name: str) -> Iterator[Element]:
             element.clear()
             while element.getprevious() is not None:
                 del element.getparent()[0]
-        if since > _MAX_ROW_BYTES:
-            raise PackageRefused(f"more than {_MAX_ROW_BYTES} bytes of a sheet without the end of a row", is_limit=True)
+        if since > STREAM_WINDOW:
+            raise PackageRefused(f"more than {STREAM_WINDOW} bytes in one row of a sheet", is_limit=True)
 
 
 def _value_text(value: str, kind: str, style: str, book: Book) -> str:
