@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ragcli.errors import IndexCorruptError
+from ragcli.index.layout import SegmentTotals
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
 from ragcli.index.merging import merge_segments
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.postings import MAX_CHUNKS
 from ragcli.index.rows import FILES, ChunkRow
 from ragcli.index.segment import REBUILD_HINT, Segment
-from ragcli.index.segment_writer import SegmentBuilder, SegmentTotals
+from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.model import Chunk
 from ragcli.planning import Living
 from ragcli.store.blob import BlobWriter

@@ -9,11 +9,12 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as merge_sorted
 
+from ragcli.index.layout import SegmentTotals
 from ragcli.index.packing import PackedDocument, PackedTables, TextBlocks, place_texts
 from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
 from ragcli.index.rows import ChunkRow
 from ragcli.index.segment import Segment
-from ragcli.index.segment_writer import ComponentWriter, SegmentTotals, Sink, TableWriter, write_postings
+from ragcli.index.segment_writer import ComponentWriter, Sink, TableWriter, write_postings
 
 # 1 MiB of postings read and shifted at a time.
 _WINDOW = 1 << 18

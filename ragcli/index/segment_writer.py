@@ -5,20 +5,16 @@
 Every component is named in the header with its offset and length: a reader ignores names it does not know.
 """
 
-import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import msgpack
 
+from ragcli.index.layout import HEADER_SIZE, TERM_BLOCK, SegmentTotals
 from ragcli.index.packing import PackedBatch, PackedTables
 from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, shift_postings, unpack_u32
-
-# Terms are found by bisecting the first term of each block, then within the block.
-TERM_BLOCK = 128
-HEADER_SIZE = struct.Struct("<I")
 
 
 class Sink(Protocol):
@@ -27,15 +23,6 @@ class Sink(Protocol):
     position: int
 
     def write(self, data: bytes | bytearray | memoryview) -> None: ...
-
-
-class SegmentTotals(NamedTuple):
-    """What a manifest says of a fresh segment."""
-
-    documents: int
-    chunks: int
-    english_length: int
-    code_length: int
 
 
 class SegmentBuilder:
