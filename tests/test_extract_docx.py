@@ -126,6 +126,13 @@ def test_long_cells_become_paragraphs_of_their_own():
     assert text(table([paragraph(long) + paragraph("p2"), paragraph(long)])).count("\n") == 3
 
 
+def test_cells_that_are_columns_of_lines_are_read_line_by_line():
+    names, sums = ("".join(map(paragraph, words)) for words in (["Income", "Tax", "Net"], ["100", "20", "80"]))
+
+    assert text(table([names, sums])) == "Income | 100\nTax | 20\nNet | 80\n"
+    assert text(table([names, paragraph("one")])) == "Income Tax Net | one\n"
+
+
 def test_notes_and_comments_follow_what_cites_them_and_are_never_lost():
     cited = "<w:r><w:footnoteReference w:id='1'/></w:r>"
     body = (

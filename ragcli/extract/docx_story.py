@@ -24,6 +24,9 @@ _ASIDES = {"w:footnoteReference": "footnote", "w:endnoteReference": "endnote", "
 _MAX_HEADING = 250
 # A table row whose cells hold several lines is written as one line while a reader still takes it in at a glance.
 _MAX_ROW = 400
+# Cells with as many short lines each are a table inside a row: line by line they belong together.
+_MIN_COLUMN = 3
+_MAX_COLUMN_LINE = 80
 
 
 class Line(NamedTuple):
@@ -181,6 +184,9 @@ class Story:
 
 
 def _row_lines(cells: list[list[str]]) -> list[str]:
+    """Write a row as one line, or as lines of their own where its cells are columns of short lines or long texts."""
+    if _are_columns(filled := [lines for lines in cells if lines]):
+        return [" | ".join(line) for line in zip(*filled, strict=True)]
     flat = [" ".join(" ".join(lines).split()) for lines in cells]
     while flat and not flat[-1]:
         flat.pop()
@@ -189,6 +195,12 @@ def _row_lines(cells: list[list[str]]) -> list[str]:
     if sum(map(len, flat)) <= _MAX_ROW or all(len(lines) <= 1 for lines in cells):
         return [" | ".join(flat)]
     return [line for lines in cells for line in lines]
+
+
+def _are_columns(filled: list[list[str]]) -> bool:
+    if len(filled) < 2 or len(filled[0]) < _MIN_COLUMN or any(len(lines) != len(filled[0]) for lines in filled):
+        return False
+    return all(len(line) <= _MAX_COLUMN_LINE for lines in filled for line in lines)
 
 
 def _kin(parent: Element, wanted: str) -> Iterator[Element]:
