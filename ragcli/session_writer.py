@@ -145,7 +145,7 @@ class SessionWriter:
     def _replace_documents(self, before: list[Document], documents: list[Document]) -> None:
         """Save the added documents and commit a generation that indexes just them beside the files.
 
-        Where that fails the documents are again what they were `before`.
+        Where that fails before the commit, the documents are again what they were `before`.
         """
         base = self._base()
         writer = GenerationWriter(self._store, base, adopt=False)
@@ -154,7 +154,8 @@ class SessionWriter:
             self._commit_documents(writer, base, documents)
         except RagError:
             with contextlib.suppress(RagError):
-                save_documents(self._directory, before)
+                if self._base().number == base.number:
+                    save_documents(self._directory, before)
             raise
         finally:
             writer.close()
