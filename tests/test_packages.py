@@ -90,6 +90,15 @@ def test_inflation_counts_every_entry_and_not_only_xml():
         assert found.is_limit and "max_inflation" in found.reason
 
 
+def test_a_part_that_would_not_fit_memory_as_a_tree_is_a_limit():
+    """Sheets are streamed and pivot caches are never read: there only the cap on nodes holds."""
+    big = "<a>" + "<row/>" * 1_000 + "</a>"
+
+    assert refused(package({"word/document.xml": big}), extraction_memory=300_000).is_limit
+    for name in ("xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/pivotCache/records1.xml", "xl/calcChain.xml"):
+        scan(package({name: big}), LIMITS._replace(extraction_memory=300_000), kind="ooxml")
+
+
 def test_a_lie_about_the_inflated_size_is_refused():
     """A part that declares one byte inflates past it: nothing is read on the word of the directory."""
     raw = bytearray(package({"a.xml": "<a>" + " " * 1000 + "</a>"}))

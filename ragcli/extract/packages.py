@@ -27,11 +27,12 @@ _OLE_STREAMS = (
     ("WordDocument", "it is an old binary document (.doc) under another name; save it as .docx"),
     ("PowerPoint Document", "it is an old binary presentation (.ppt) under another name; save it as .pptx"),
 )
-# Rows and shared strings are read as a stream; every other part becomes a tree and then lines. Measured on paragraphs
+# Rows and shared strings are read as a stream, some parts never; every other part becomes a tree and then lines. Measured on paragraphs
 # of one word, with lxml 6.1: 250 bytes a node for the tree, 400 with what is made of it; text is held three times.
 _TREE_BYTES_A_NODE = 400
 _TREE_BYTES_A_BYTE = 3
 _STREAMED = re.compile(r"(^|/)(worksheets/|sharedstrings)")
+_UNREAD = re.compile(r"(^|/)(pivotcache/|calcchain|customxml/)")
 # A streamed part is freed at the end of each row or string: without one, it would be a tree.
 STREAM_WINDOW = 16 * 1024 * 1024
 _EPUB_XML = (".xhtml", ".html", ".htm", ".opf", ".ncx", ".xml")
@@ -213,7 +214,7 @@ def _check_sizes(
                 raise
             # A damaged picture does not cost the text.
         tree = in_part * _TREE_BYTES_A_NODE + (inflated - before) * _TREE_BYTES_A_BYTE
-        if tree > limits.extraction_memory and name in is_xml and not streamed:
+        if tree > limits.extraction_memory and name in is_xml and not (streamed or _UNREAD.search(name)):
             raise PackageRefused("an XML part needs more than the memory cap (extraction_memory)", is_limit=True)
         nodes += in_part
 
