@@ -27,8 +27,9 @@ _OLE_STREAMS = (
     ("WordDocument", "it is an old binary document (.doc) under another name; save it as .docx"),
     ("PowerPoint Document", "it is an old binary presentation (.ppt) under another name; save it as .pptx"),
 )
-# Rows and shared strings are read as a stream, some parts never; every other part becomes a tree and then lines. Measured on paragraphs
-# of one word, with lxml 6.1: 250 bytes a node for the tree, 400 with what is made of it; text is held three times.
+# Rows and shared strings are read as a stream, some parts never; every other part becomes a tree and then lines.
+# Measured on paragraphs of one word, with lxml 6.1: 250 bytes a node for the tree, 400 with what is made of it; text
+# is held three times.
 _TREE_BYTES_A_NODE = 400
 _TREE_BYTES_A_BYTE = 3
 _STREAMED = re.compile(r"(^|/)(worksheets/|sharedstrings)")
