@@ -39,11 +39,21 @@ ABOUT = "Turn any directory of code and documents into a local, ranked, citable 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; whatever happens, no traceback and no half-told error."""
-    if arguments is None:
-        _speak_utf8()
+    """Run one command line and return its exit code; without arguments that of the process, which then ends here."""
+    if arguments is not None:
+        return _guarded(list(arguments))
+    _speak_utf8()
+    code = _guarded(sys.argv[1:])
+    if "multiprocessing" not in sys.modules and sys.getprofile() is None and sys.gettrace() is None:
+        # All is flushed, and only worker processes have something to do at exit. Taking the interpreter apart would
+        # cost each search 9 ms of 105 (CPU time, median of 21 runs).
+        os._exit(code)
+    return code
+
+
+def _guarded(words: list[str]) -> int:
+    """Turn whatever happens into an exit code: no traceback, no half-told error."""
     output.prepare()
-    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(words)
         output.flush()
@@ -147,10 +157,13 @@ def _root(leading: list[str]) -> int:
     from typer._click.exceptions import ClickException
 
     if not leading:
-        leading = ["--help"]
-        group = tree()
-        output.say(group.make_context("ragcli", [], resilient_parsing=True).get_help())
+        output.say(tree().make_context("ragcli", [], resilient_parsing=True).get_help())
         return 2
+    if "--version" in leading:
+        from ragcli.cli.options import tell_version
+
+        tell_version()
+        return 0
     try:
         tree().make_context("ragcli", leading)
     except typer.Exit as end:

@@ -107,11 +107,15 @@ def _flag(name: str, *short: str, help: str) -> TyperOption:
     )
 
 
-def _version(ctx: typer.Context, parameter: Any, value: bool) -> None:
-    if not value:
-        return
+def tell_version() -> None:
+    """Print the version."""
     from ragcli import __version__
     from ragcli.cli.output import write
 
     write(f"ragcli {__version__}\n")
-    raise typer.Exit(0)
+
+
+def _version(ctx: typer.Context, parameter: Any, value: bool) -> None:
+    if value:
+        tell_version()
+        raise typer.Exit(0)

@@ -8,6 +8,8 @@ from ragcli.model import Failure, IndexReport, Skipped, SkipReason
 from ragcli.settings import IndexOptions
 
 _SHOWN_FAILURES = 10
+# Skipped by a default rule too, but nobody misses them among the results.
+_NO_SOURCE = frozenset((".git", ".gitignore", ".tnsignore"))
 
 
 def summary(
@@ -54,7 +56,11 @@ def _reasons(skipped: Sequence[Skipped]) -> str:
 
 
 def _rules(skipped: Sequence[Skipped]) -> str:
-    counts = Counter(entry.rule for entry in skipped if entry.reason is SkipReason.DEFAULT_SKIP and entry.rule)
+    counts = Counter(
+        entry.rule
+        for entry in skipped
+        if entry.reason is SkipReason.DEFAULT_SKIP and entry.rule and entry.rule not in _NO_SOURCE
+    )
     return ", ".join(f"{visible_name(rule)} {number}" for rule, number in sorted(counts.items()))
 
 

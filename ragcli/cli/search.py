@@ -20,8 +20,6 @@ from ragcli.cli.arguments import (
     signals_flag,
 )
 from ragcli.cli.options import Shared, shared
-from ragcli.cli.paths import working_directory
-from ragcli.cli.screen import stdout_terminal
 from ragcli.cli.telling import refresh, tell
 from ragcli.errors import UsageError
 from ragcli.model import SearchOutcome
@@ -146,7 +144,7 @@ def _json(outcome: SearchOutcome, *, lines: bool) -> None:
 
 
 def _paths(outcome: SearchOutcome, null: bool) -> None:
-    from ragcli.cli.paths import shown_path
+    from ragcli.cli.paths import shown_path, working_directory
     from ragcli.cli.terminal import visible_name
 
     cwd = working_directory()
@@ -165,6 +163,8 @@ def _text(
     outcome: SearchOutcome, asked: Shared, *, plain: bool, pretty: bool, context: int | None, explain: bool
 ) -> None:
     from ragcli.cli import render_search
+    from ragcli.cli.paths import working_directory
+    from ragcli.cli.screen import stdout_terminal
 
     terminal, cwd = stdout_terminal(asked), working_directory()
     if pretty or (terminal.is_terminal and not plain):

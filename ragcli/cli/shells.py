@@ -106,7 +106,8 @@ def _zsh_action(word: Word) -> str:
         return f"{{_ragcli_values {LOOKED_UP[word.metavar]}}}"
     if word.metavar == "DIR":
         return "_files -/"
-    return "_files" if word.metavar in FILES else " "
+    # A text of the user's own. The usual " " would show a message and keep options from being inserted.
+    return "_files" if word.metavar in FILES else "{:}"
 
 
 def _fish_line(command: str, word: Word) -> str:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ragcli.cli import output
 from ragcli.cli.options import Shared
-from ragcli.cli.terminal import visible_name
 
 if TYPE_CHECKING:
     from ragcli.service import RagService
@@ -16,9 +15,9 @@ def tell(notices: Iterable[str], degraded: Iterable[str], asked: Shared) -> None
     if asked.quiet:
         return
     for notice in notices:
-        output.say(f"ragcli: {visible_name(notice)}")
+        output.say(f"ragcli: {_safe(notice)}")
     for stream in degraded:
-        output.say(f"ragcli: the stream {visible_name(stream)} failed and was left out of the ranking")
+        output.say(f"ragcli: the stream {_safe(stream)} failed and was left out of the ranking")
 
 
 def refresh(service: "RagService", asked: Shared) -> None:
@@ -30,4 +29,10 @@ def refresh(service: "RagService", asked: Shared) -> None:
     tell(report.notices, [], asked)
     if asked.verbose:
         for failure in report.failed:
-            output.say(f"ragcli: {visible_name(failure.file)}: {failure.code}: {visible_name(failure.reason)}")
+            output.say(f"ragcli: {_safe(failure.file)}: {failure.code}: {_safe(failure.reason)}")
+
+
+def _safe(text: str) -> str:
+    from ragcli.cli.terminal import visible_name  # compiles expressions that most searches do without
+
+    return visible_name(text)
