@@ -3,20 +3,21 @@
 Statistics count the living chunks of all segments, so that scores do not depend on how the corpus is cut into them.
 """
 
-import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ragcli.analysis import QueryTerm, code_query, english_query
 from ragcli.errors import RagError
 from ragcli.index.rows import ChunkRow, DocumentRow
-from ragcli.index.scoring import DECIMALS, Scores
+from ragcli.index.scoring import DECIMALS
 from ragcli.index.segment import Segment
-from ragcli.index.streams import Totals, bm25_scores, code_scores, tfidf_scores
+from ragcli.index.streams import ChunkScores, Plan, Ranges, Totals, add_up, bm25_plan, code_plan, tfidf_plan
 from ragcli.model import Candidate, CandidatePool, ChunkKey, StreamScore
 
 DocumentFilter = Callable[[DocumentRow], bool]
 
 
+# From here on loading numpy is cheaper than a loop (58 ms against 0.2 µs a posting, on two cores with Python 3.11).
+DENSE_POSTINGS = 300_000
 STREAMS = ("bm25", "tfidf", "code")
 
 
@@ -41,26 +42,13 @@ class IndexKnowledgeBase:
         `expansion` are further terms for the stream `code`. A stream that raises is left out and named; damage and
         I/O errors are not a stream's failure and are raised.
         """
-        rank: dict[str, Callable[[], list[Scores]]] = {
-            "bm25": lambda: bm25_scores(self._segments, self._totals, english_query(query)),
-            "tfidf": lambda: tfidf_scores(self._segments, self._totals, code_query(query)),
-            "code": lambda: code_scores(self._segments, self._totals, [*code_query(query), *expansion]),
-        }
+        plans, degraded = self._plans(query, streams, expansion)
+        add = add_up
+        if sum(plan.postings for plan in plans.values()) > DENSE_POSTINGS:
+            from ragcli.index.dense import add_up_dense as add
         allowed = [self._allowed(number, where) for number in range(len(self._segments))]
-        scores: dict[str, list[Scores]] = {}
-        rankings: dict[str, dict[ChunkKey, StreamScore]] = {}
-        degraded = []
-        for stream in streams:
-            try:
-                scores[stream] = rank[stream]()
-                rankings[stream] = self._ranking(scores[stream], allowed, depth)
-            except (RagError, OSError):
-                raise
-            except Exception:
-                import logging  # 5 ms that only a failure pays
-
-                logging.getLogger(__name__).exception("stream %s failed", stream)
-                degraded.append(stream)
+        scores = {stream: add(plan, self._segments) for stream, plan in plans.items()}
+        rankings = {stream: self._ranking(found, allowed, depth) for stream, found in scores.items()}
         keys = sorted({key for ranking in rankings.values() for key in ranking})
         found = [self._candidate(key, scores, rankings) for key in keys]
         return CandidatePool(sorted(found, key=lambda c: (c.source, c.path, c.start_line, c.id)), degraded)
@@ -79,14 +67,36 @@ class IndexKnowledgeBase:
 
     # -- from scores to candidates
 
-    def _allowed(self, number: int, where: DocumentFilter | None) -> list[tuple[int, int]] | None:
+    def _plans(
+        self, query: str, streams: Sequence[str], expansion: Sequence[QueryTerm]
+    ) -> tuple[dict[str, Plan], list[str]]:
+        make: dict[str, Callable[[], Plan]] = {
+            "bm25": lambda: bm25_plan(self._segments, self._totals, english_query(query)),
+            "tfidf": lambda: tfidf_plan(self._segments, self._totals, code_query(query)),
+            "code": lambda: code_plan(self._segments, self._totals, [*code_query(query), *expansion]),
+        }
+        plans: dict[str, Plan] = {}
+        degraded: list[str] = []
+        for stream in streams:
+            try:
+                plans[stream] = make[stream]()
+            except (RagError, OSError):
+                raise
+            except Exception:
+                import logging  # 5 ms that only a failure pays
+
+                logging.getLogger(__name__).exception("stream %s failed", stream)
+                degraded.append(stream)
+        return plans, degraded
+
+    def _allowed(self, number: int, where: DocumentFilter | None) -> Ranges | None:
         """The chunk ranges that may be shown; None for all of them."""
-        segment = self._segments[number]
-        if where is None and not segment.dead_ranges:
+        if where is None:
             return None
-        ranges: list[tuple[int, int]] = []
+        segment = self._segments[number]
+        ranges: Ranges = []
         for ordinal in range(segment.totals.documents):
-            if ordinal in segment.dead or (where is not None and not where(self.document((number, ordinal)))):
+            if ordinal in segment.dead or not where(self.document((number, ordinal))):
                 continue
             chunks = segment.chunk_range(ordinal)
             if ranges and ranges[-1][1] == chunks.start:
@@ -96,19 +106,18 @@ class IndexKnowledgeBase:
         return ranges
 
     def _ranking(
-        self, scores: Sequence[Scores], allowed: Sequence[list[tuple[int, int]] | None], depth: int
+        self, scores: Sequence[ChunkScores], allowed: Sequence[Ranges | None], depth: int
     ) -> dict[ChunkKey, StreamScore]:
-        """The best `depth` of a stream: by score, then path and line."""
-        living = [_restrict(found, ranges) for found, ranges in zip(scores, allowed, strict=True)]
-        best = heapq.nlargest(depth, (score for found in living for score in found.values()))
-        # A little below the last one's score, since rounding may lift others to it.
-        least = best[-1] - 2 * 10**-DECIMALS if len(best) == depth else 0.0
-        hits = [
-            (round(score, DECIMALS), ChunkKey(number, chunk))
-            for number, found in enumerate(living)
-            for chunk, score in found.items()
-            if score >= least
-        ]
+        """The best `depth` of a stream: by score, then path and line.
+
+        Each segment is cut by the order it keeps its own documents in, so that rows are read only for what is left.
+        """
+        hits: list[tuple[float, ChunkKey]] = []
+        for number, (segment, found, ranges) in enumerate(zip(self._segments, scores, allowed, strict=True)):
+            best = [(round(score, DECIMALS), chunk) for score, chunk in found.best(depth, ranges)]
+            if len(best) > depth:
+                best.sort(key=lambda hit: (-hit[0], segment.path_rank(segment.document_of(hit[1])), hit[1]))
+            hits += ((score, ChunkKey(number, chunk)) for score, chunk in best[:depth])
         hits.sort(key=lambda hit: (-hit[0], *self._place(hit[1])))
         return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(hits[:depth], 1) if score > 0.0}
 
@@ -119,7 +128,7 @@ class IndexKnowledgeBase:
     def _candidate(
         self,
         key: ChunkKey,
-        scores: Mapping[str, Sequence[Scores]],
+        scores: Mapping[str, Sequence[ChunkScores]],
         rankings: Mapping[str, Mapping[ChunkKey, StreamScore]],
     ) -> Candidate:
         segment = self._segments[key.segment]
@@ -128,27 +137,9 @@ class IndexKnowledgeBase:
         chunk: ChunkRow = segment.chunk(key.chunk)
         streams = {}
         for stream, ranking in rankings.items():
-            score = round(scores[stream][key.segment].get(key.chunk, 0.0), DECIMALS)
+            score = round(scores[stream][key.segment].get(key.chunk), DECIMALS)
             streams[stream] = ranking.get(key) or StreamScore(0, score)
         return Candidate(
             key, chunk.id, row.source, row.path, chunk.start_line, chunk.end_line, row.format, row.language,
             chunk.metadata, document, chunk.digest, streams,
         )  # fmt: skip
-
-
-def _restrict(scores: Scores, ranges: list[tuple[int, int]] | None) -> Scores:
-    """The scores of chunks within the ranges."""
-    if ranges is None:
-        return scores
-    return dict(_within(scores, ranges))
-
-
-def _within(scores: Scores, ranges: list[tuple[int, int]]) -> Iterator[tuple[int, float]]:
-    position = 0
-    for chunk in sorted(scores):
-        while position < len(ranges) and ranges[position][1] <= chunk:
-            position += 1
-        if position == len(ranges):
-            return
-        if ranges[position][0] <= chunk:
-            yield chunk, scores[chunk]

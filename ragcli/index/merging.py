@@ -12,7 +12,7 @@ from heapq import merge as merge_sorted
 from ragcli.index.layout import SegmentTotals
 from ragcli.index.packing import PackedDocument, PackedTables, TextBlocks, place_texts
 from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
-from ragcli.index.rows import ChunkRow
+from ragcli.index.rows import ChunkRow, DocumentRow
 from ragcli.index.segment import Segment
 from ragcli.index.segment_writer import ComponentWriter, Sink, TableWriter, write_postings
 
@@ -58,7 +58,12 @@ def _copied(segment: Segment, start: int, end: int) -> tuple[PackedTables, Itera
     """A whole segment's tables and texts, as they are."""
     chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
     documents = [
-        PackedDocument(segment.document_row(ordinal), len(segment.chunk_range(ordinal)), *segment.text_span(ordinal))
+        PackedDocument(
+            segment.document(ordinal)[:2],
+            segment.document_row(ordinal),
+            len(segment.chunk_range(ordinal)),
+            *segment.text_span(ordinal),
+        )
         for ordinal in range(start, end)
     ]
     rows, sizes = segment.chunk_rows(chunks)
@@ -69,14 +74,14 @@ def _repacked(segment: Segment, start: int, end: int) -> tuple[PackedTables, Ite
     """The tables and texts of a run of documents among dead ones, in blocks that the dead no longer share."""
     chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
     texts = TextBlocks()
-    found: list[tuple[bytes, list[ChunkRow]]] = []
+    found: list[tuple[DocumentRow, list[ChunkRow]]] = []
     for ordinal in range(start, end):
         own = []
         for chunk in segment.chunk_range(ordinal):
             row = segment.chunk(chunk)
             block, position = texts.add(segment.raw_text(ordinal, row))
             own.append(row._replace(block=block, start=position))
-        found.append((segment.document_row(ordinal), own))
+        found.append((segment.document(ordinal), own))
     blocks = texts.finish()
     documents, rows = place_texts(found, blocks)
     sizes = list(map(len, rows))

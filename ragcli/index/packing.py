@@ -27,8 +27,10 @@ NAMING_KEYS = ("qualified_symbol", "symbol", "heading", "header", "sheet", "chap
 
 
 class PackedDocument(NamedTuple):
-    """A document's row, how many chunks are its own, and where in the batch's texts its blocks begin and end."""
+    """A document's place in the order of paths, its row, how many chunks are its own, and where in the batch's texts
+    its blocks begin and end."""
 
+    key: tuple[str, str]
     row: bytes
     chunks: int
     text_start: int
@@ -67,7 +69,7 @@ class BatchPacker:
     """Collects documents with their chunks; `finish` gives the batch."""
 
     def __init__(self) -> None:
-        self._documents: list[tuple[bytes, list[ChunkRow]]] = []
+        self._documents: list[tuple[DocumentRow, list[ChunkRow]]] = []
         self._texts = TextBlocks()
         self._tallies = ChunkTallies()
         self._text_bytes = 0
@@ -89,7 +91,7 @@ class BatchPacker:
             rows.append(ChunkRow(id_, *lines, block, 0, start, len(raw), _digest(raw), metadata))
             self._tallies.add(content, naming_terms(row.metadata, metadata), path)
         self._text_bytes += row.text_bytes
-        self._documents.append((pack_row(row), rows))
+        self._documents.append((row, rows))
 
     def finish(self) -> PackedBatch:
         """The batch; the packer is spent."""
@@ -117,7 +119,7 @@ def naming_terms(document: Metadata, metadata: Metadata) -> list[str]:
 
 
 def place_texts(
-    documents: Sequence[tuple[bytes, Sequence[ChunkRow]]], blocks: Sequence[bytes]
+    documents: Sequence[tuple[DocumentRow, Sequence[ChunkRow]]], blocks: Sequence[bytes]
 ) -> tuple[list[PackedDocument], list[bytes]]:
     """Packed rows for documents and chunks, from chunks whose `block` is still a block's number."""
     ends = [0, *accumulate(map(len, blocks))]
@@ -126,7 +128,7 @@ def place_texts(
     for row, chunks in documents:
         start = ends[chunks[0].block] if chunks else 0
         end = ends[chunks[-1].block + 1] if chunks else 0
-        placed.append(PackedDocument(row, len(chunks), start, end))
+        placed.append(PackedDocument((row.source, row.path), pack_row(row), len(chunks), start, end))
         for chunk in chunks:
             place = chunk._replace(block=ends[chunk.block] - start, block_length=len(blocks[chunk.block]))
             rows.append(pack_row(place))

@@ -86,9 +86,8 @@ def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
 
 def _spelt(metadata: Any) -> dict[str, Any]:
     spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
-    if "qualified_symbol" in spelt and "symbol" not in spelt:
-        return {"symbol": _last_name(spelt), **spelt}
-    return spelt
+    name = _last_name(spelt)
+    return spelt if name is None or "symbol" in spelt else {"symbol": name, **spelt}
 
 
 def _last_name(metadata: Metadata) -> str | None:

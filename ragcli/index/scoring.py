@@ -49,12 +49,16 @@ def add_bm25(
 ) -> None:
     """Add weight * tf / (tf + k1 * (1 - b + b * length / average)) for each posting; weight is idf * (k1 + 1)."""
     get = scores.get
-    fixed = k1 * (1.0 - b)
-    slope = k1 * b / average if average else 0.0
+    fixed, slope = bm25_terms(average, k1, b)
     for posting in postings:
         chunk = posting >> FREQUENCY_BITS
         frequency = posting & MAX_FREQUENCY
         scores[chunk] = get(chunk, 0.0) + weight * frequency / (frequency + fixed + slope * lengths[chunk])
+
+
+def bm25_terms(average: float, k1: float, b: float) -> tuple[float, float]:
+    """What does not depend on the chunk: k1 * (1 - b), and k1 * b / average."""
+    return k1 * (1.0 - b), k1 * b / average if average else 0.0
 
 
 def add_tfidf(scores: Scores, postings: Iterable[int], norms: Sequence[float], weight: float) -> None:

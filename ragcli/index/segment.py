@@ -4,6 +4,7 @@ Everything is loaded when first asked for. What passed its checksum and still ma
 """
 
 import zlib
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -67,7 +68,7 @@ class Segment:
     # -- terms and postings
 
     def postings(self, term: bytes) -> Sequence[int]:
-        """The term's postings, ascending, dead documents included; empty where the term is unknown."""
+        """The term's postings of living documents, ascending; empty where the term is unknown."""
         block = bisect_right(self._term_block_firsts, term) - 1
         if block < 0:
             return ()
@@ -76,14 +77,19 @@ class Segment:
         if at == len(terms) or terms[at] != term:
             return ()
         start = unpack_u32(self._part("term_block_starts", 4 * block, 4))[0] + sum(counts[:at])
-        return unpack_u32(self._part("postings", 4 * start, 4 * counts[at]))
+        return self._living(unpack_u32(self._part("postings", 4 * start, 4 * counts[at])))
 
-    def living_count(self, postings: Sequence[int]) -> int:
-        """How many of a term's postings are of living chunks."""
-        return len(postings) - sum(
-            bisect_left(postings, end << FREQUENCY_BITS) - bisect_left(postings, start << FREQUENCY_BITS)
-            for start, end in self.dead_ranges
-        )
+    def _living(self, postings: Sequence[int]) -> Sequence[int]:
+        if not self.dead_ranges:
+            return postings
+        living = array("I")
+        position = 0
+        for start, end in self.dead_ranges:
+            cut = bisect_left(postings, start << FREQUENCY_BITS, position)
+            living.extend(postings[position:cut])
+            position = bisect_left(postings, end << FREQUENCY_BITS, cut)
+        living.extend(postings[position:])
+        return living
 
     @cached_property
     def dead_ranges(self) -> list[tuple[int, int]]:
@@ -144,6 +150,12 @@ class Segment:
     def document_of(self, chunk: int) -> int:
         """The ordinal of the document that a chunk belongs to."""
         return self._number("chunk_documents", chunk)
+
+    def path_rank(self, document: int) -> int:
+        """The place of a document among this segment's by source and path."""
+        if "document_ranks" not in self._components:
+            return document
+        return self._number("document_ranks", document)
 
     def document(self, ordinal: int) -> DocumentRow:
         """A document's row."""

@@ -114,6 +114,7 @@ class TableWriter:
     """The document and chunk tables and the arrays by chunk, in the order documents were added."""
 
     def __init__(self) -> None:
+        self._keys: list[tuple[str, str]] = []
         self._document_rows: list[bytes] = []
         self._document_chunks = [0]
         self._document_texts: list[int] = []
@@ -127,6 +128,7 @@ class TableWriter:
     def add(self, tables: PackedTables) -> None:
         """Append documents and chunks."""
         for document in tables.documents:
+            self._keys.append(document.key)
             self._document_rows.append(document.row)
             self._document_chunks.append(self._document_chunks[-1] + document.chunks)
             self._document_texts += (self._text_base + document.text_start, self._text_base + document.text_end)
@@ -143,6 +145,9 @@ class TableWriter:
         writer.component("document_row_ends", pack_u32(accumulate(map(len, self._document_rows))))
         writer.component("document_chunks", pack_u32(self._document_chunks))
         writer.component("document_texts", pack_u64(self._document_texts))
+        order = sorted(range(len(self._keys)), key=self._keys.__getitem__)
+        if any(ordinal != place for place, ordinal in enumerate(order)):
+            writer.component("document_ranks", pack_u32(_inverse(order)))
         writer.component("chunk_rows", b"".join(self._chunk_rows))
         sizes = unpack_u32(b"".join(self._chunk_row_sizes))
         writer.component("chunk_row_ends", pack_u32(accumulate(sizes)))
@@ -159,6 +164,13 @@ class TableWriter:
             sum(unpack_u32(b"".join(self._english_lengths))),
             sum(unpack_u32(b"".join(self._code_lengths))),
         )
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    ranks = [0] * len(order)
+    for place, ordinal in enumerate(order):
+        ranks[ordinal] = place
+    return ranks
 
 
 def write_postings(writer: ComponentWriter, ordered: Iterable[tuple[bytes, bytes]]) -> None:
