@@ -20,7 +20,7 @@ from ragcli.ingest.workers import run_batches
 from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
 from ragcli.outcomes import Tally, pipeline_digest
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
-from ragcli.planning import IndexPlan, Living, check_format, items, plan
+from ragcli.planning import IndexPlan, Living, check_format, items, plan, without
 from ragcli.repair import IndexRequest, sound_base
 from ragcli.store.documents import load_documents
 from ragcli.store.snapshots import SnapshotStore
@@ -94,7 +94,7 @@ class _Run:
         request = self._request
         if request.only:
             return Walk([walk_file(os.path.join(request.root, request.only), request.options)], [], [])
-        found = walk(request.root, request.options)
+        found = without(walk(request.root, request.options), request.root, request.store)
         paths = [file.path for file in found.files]
         for pattern in unmatched(request.options.include, paths) if paths else ():
             self._notices.append(f"--include {pattern} matches no file; ** crosses directories, as in **/*.py")
@@ -163,6 +163,7 @@ class _Run:
         todo = items(planned.todo, files, pending)
         total = len(planned.todo) + len(planned.carried)
         done = len(planned.carried)
+        limit = self._request.options.limits.max_total_text
         for outcome in self._outcomes(writer, todo):
             path = outcome.file.path
             self._apply(writer, outcome, files.get(path), pending.get(path))
@@ -170,7 +171,8 @@ class _Run:
             done += 1
             if self._progress is not None:
                 self._progress(IndexProgress(done, total, path))
-        limit = self._request.options.limits.max_total_text
+            if writer.new_text_bytes > limit:
+                break
         if writer.living_text_bytes() > limit:
             raise SourceRejectedError(
                 f"{self._request.root} holds more than {limit:,} bytes of text", "raise it with --max-total-text BYTES"

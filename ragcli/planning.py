@@ -1,12 +1,13 @@
 """What an index run has to do: compare a walk with what is known of the tree. Pure, reads nothing."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragcli.errors import UsageError
 from ragcli.index.rows import DocumentRow
 from ragcli.ingest import formats
-from ragcli.model import DocumentFormat, SkipReason, SourceFile, Walk
+from ragcli.model import DocumentFormat, Skipped, SkipReason, SourceFile, Walk
 from ragcli.pipeline import Item
 from ragcli.store.stats import FileState, StatCache
 
@@ -57,6 +58,19 @@ def items(todo: Sequence[SourceFile], *known: Mapping[str, Living]) -> list[Item
     for documents in known:
         prints |= {path: living.row.fingerprint for path, living in documents.items()}
     return [Item(file, prints.get(file.path, b"")) for file in todo]
+
+
+def without(walk: Walk, root: str, directory: str) -> Walk:
+    """Leave out what lies below a directory, which is named where there was something: the store in its own tree."""
+    if not directory or os.path.commonpath((root, directory)) != root:
+        return walk
+    path = os.path.relpath(directory, root)
+    below = f"{path}/"
+    files = [file for file in walk.files if not file.path.startswith(below)]
+    skipped = [entry for entry in walk.skipped if not entry.path.startswith(below)]
+    if len(files) < len(walk.files) or len(skipped) < len(walk.skipped):
+        skipped.append(Skipped(path, SkipReason.DEFAULT_SKIP, "data directory", True))
+    return Walk(files, sorted(skipped), walk.unreadable)
 
 
 def check_format(walk: Walk, format: DocumentFormat) -> None:

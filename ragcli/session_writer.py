@@ -110,6 +110,7 @@ class SessionWriter:
             name=self._place.name,
             root=root,
             only=only,
+            store=os.path.realpath(os.path.dirname(self._place.path)),
             root_key=root_key(os.path.join(root, only)),
             options=options,
             **how,
