@@ -74,7 +74,7 @@ def threads(count: int, work: Callable[[], None]) -> Iterator[list[int]]:
             future.result()
 
 
-@pytest.mark.usefixtures("merging_often")
+@pytest.mark.usefixtures("merging_often", "unsynced")
 def test_threads_that_share_one_service_search_through_fifty_commits(data: Path) -> None:
     rag = SessionManager(data).get_rag("busy")
 
@@ -84,7 +84,7 @@ def test_threads_that_share_one_service_search_through_fifty_commits(data: Path)
     assert sum(done) >= 50
 
 
-@pytest.mark.usefixtures("merging_often")
+@pytest.mark.usefixtures("merging_often", "unsynced")
 def test_processes_search_through_fifty_commits(data: Path) -> None:
     """Each search opens the session anew; whatever is wrong with one ends its process with an error."""
     command = [sys.executable, "-m", "tests.search_driver", str(data), "busy", str(FILES)]
@@ -130,14 +130,14 @@ def search_by_commands(data: Path, total: int, at_once: int) -> None:
         writing.result()
 
 
-@pytest.mark.usefixtures("merging_often")
+@pytest.mark.usefixtures("merging_often", "unsynced")
 def test_commands_search_during_commits(data: Path) -> None:
     search_by_commands(data, total=16, at_once=8)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.usefixtures("merging_often")
+@pytest.mark.usefixtures("merging_often", "unsynced")
 def test_a_thousand_commands_thirty_two_at_a_time_search_during_commits(data: Path) -> None:
     search_by_commands(data, total=1000, at_once=32)
 

@@ -80,6 +80,7 @@ class Failing:
         return call
 
 
+@pytest.mark.usefixtures("unsynced")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("call", "number"), FAULTS, ids=lambda value: errno.errorcode.get(value, value))
 def test_a_call_that_fails_at_any_point_of_a_change_leaves_one_generation(
