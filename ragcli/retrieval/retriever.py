@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from ragcli.analysis import QueryTerm
 from ragcli.model import CandidatePool
+from ragcli.retrieval.feedback import best_of_prose, expansion
 from ragcli.retrieval.knowledge_base import KnowledgeBase
 from ragcli.retrieval.ranking import Ranked, rank
 from ragcli.settings import SearchSettings
@@ -25,9 +27,15 @@ def retrieve(
     signals it is the seed's: two streams, each asked for twice `top_k`.
     """
     if settings.signals:
-        pool = knowledge_base.candidates(query, max(POOL, 2 * top_k), where)
+        depth = max(POOL, 2 * top_k)
+        pool = knowledge_base.candidates(query, depth, where)
+        if added := _feedback(knowledge_base, pool):
+            pool = knowledge_base.candidates(query, depth, where, expansion=added)
     else:
         pool = knowledge_base.candidates(query, 2 * top_k, where, ("bm25", "tfidf"))
     return rank(query, pool.candidates, settings, knowledge_base.text)[:top_k], pool
 
 
+def _feedback(knowledge_base: KnowledgeBase, pool: CandidatePool) -> list[QueryTerm]:
+    best = best_of_prose(pool.candidates)
+    return expansion([(c.streams["code"].score, knowledge_base.text(c.key)) for c in best])
