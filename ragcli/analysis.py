@@ -64,10 +64,6 @@ class TermMemo:
         _, code = self._count(normalized(text))
         return english, code
 
-    def of(self, token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the English and the code terms of a raw token."""
-        return self._terms.get(token) or self._learn(token)
-
     def _count(self, text: str) -> tuple[dict[str, int], dict[str, int]]:
         english: dict[str, int] = {}
         code: dict[str, int] = {}
@@ -94,11 +90,6 @@ class TermMemo:
 def count_terms(text: str) -> tuple[dict[str, int], dict[str, int]]:
     """Count the English and the code terms of a chunk, through a memo that the process shares."""
     return _memo().count(text)
-
-
-def terms_of(token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the English and the code terms of a raw token, through the same memo."""
-    return _memo().of(token)
 
 
 def english_terms(text: str) -> list[str]:
@@ -157,7 +148,7 @@ def code_terms_of(token: str, query: bool = False) -> tuple[str, ...]:
 
     A query leaves out the single ideographs that an index keeps beside their bigrams.
     """
-    if token.isascii():
+    if token.isascii() or (token.isalpha() and identifiers.is_spaced(token)):
         return tuple(_word_terms(token))
     terms: list[str] = []
     for unspaced, run in identifiers.words(token):
@@ -171,7 +162,7 @@ def code_terms_of(token: str, query: bool = False) -> tuple[str, ...]:
 
 
 def _word_terms(word: str) -> Sequence[str]:
-    if len(word) > 1 and word.isalpha() and word.islower():  # most tokens: nothing to split
+    if len(word) > 1 and word.isalpha() and word == word.lower():  # most tokens: nothing to split
         return _folded(word)
     pieces = identifiers.parts(word)
     if len(pieces) < 2:

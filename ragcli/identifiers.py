@@ -29,11 +29,17 @@ _UNSPACED = (
     (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )
+_UNSPACED_LETTER = re.compile("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in _UNSPACED) + "]")
 # From here on a single character is often a word, so that it is a term of its own beside the bigrams. Kana are not.
 _FIRST_IDEOGRAPH = 0x3400
 
 # Letters that no decomposition takes apart.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
+
+
+def is_spaced(token: str) -> bool:
+    """Tell whether no letter of a token is of a script that is written without spaces."""
+    return _UNSPACED_LETTER.search(token) is None
 
 
 def words(token: str) -> list[tuple[bool, str]]:
