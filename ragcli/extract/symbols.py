@@ -16,23 +16,29 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import groupby
+from mmap import PAGESIZE
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.extract.languages import BY_NAME
 from ragcli.extract.tiling import Span, Symbol
+from ragcli.settings import MIB
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query, Tree
 
 NAME_CHARS = 160
 DECLARATOR_DEPTH = 12  # pointers to arrays of functions ... a name deeper than this is not worth the walk
-# A callback stands for 100 parser steps. Ordinary code takes 0.005 a byte, dense tables 0.013; ten times as many means
-# that the parser is lost in ambiguity. Steps before seconds: the same file ends the same way on every machine. But on
-# some nonsense (`x=>x=>` in Java) each step takes longer than the one before it, so there is a last resort.
+# What a parse may cost. A progress callback stands for 100 parser steps; ordinary code takes 0.005 to 0.016 of them a
+# byte, the densest valid code that we could write 0.13. Steps come first: a file ends the same way on every machine.
+# But on some nonsense (`x=>x=>` in Java) each step costs more than the one before, so seconds and memory are last
+# resorts; trees of dense code grow by up to 360 bytes a byte.
 BASE_STEPS = 20_000
-STEPS_PER_BYTE = 0.125
+STEPS_PER_BYTE = 0.2
 PARSE_SECONDS = 6.0
+BASE_MEMORY = 2 * MIB
+MEMORY_PER_BYTE = 600
+CHECK_STEPS, CHECK_SECONDS = 64, 0.02  # how often memory is looked at
 READ_BYTES = 1 << 16
 # Query matches are objects; a window bounds how many live at once. Ordinary files are one window.
 WINDOW_BYTES = 1 << 18
@@ -121,21 +127,38 @@ def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
 def _parse(parser: "Parser", data: bytes) -> "Tree":
     budget = BASE_STEPS + int(len(data) * STEPS_PER_BYTE)
     steps = 0
-    deadline = process_time() + PARSE_SECONDS
+    memory = _private_memory()
+    checked = process_time()
+    deadline = checked + PARSE_SECONDS
 
     def read(offset: int, _: object) -> bytes:
         return data[offset : offset + READ_BYTES]
 
-    def spent(_offset: int, _has_error: bool) -> bool:
-        nonlocal steps
+    def spent(offset: int, _has_error: bool) -> bool:
+        nonlocal steps, checked
         steps += 1
-        return steps > budget or process_time() > deadline
+        now = process_time()
+        if steps % CHECK_STEPS == 0 or now - checked > CHECK_SECONDS:
+            checked = now
+            if _private_memory() - memory > BASE_MEMORY + MEMORY_PER_BYTE * offset:
+                return True
+        return steps > budget or now > deadline
 
-    tree = parser.parse(read, progress_callback=spent)
-    if tree is None:
+    try:
+        return parser.parse(read, progress_callback=spent)
+    except ValueError:  # how an abandoned parse ends
         parser.reset()
-        raise ParseTimeoutError
-    return tree
+        raise ParseTimeoutError from None
+
+
+def _private_memory() -> int:
+    """Return the bytes of memory that only this process uses; 0 where the system does not tell cheaply."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            _, resident, shared, *_ = file.read().split()
+    except OSError:
+        return 0
+    return (int(resident) - int(shared)) * PAGESIZE
 
 
 def _tangled(root: "Node") -> bool:
@@ -273,10 +296,16 @@ def _in_characters(
         known[mark] = characters
         at = mark
     return (
-        [Symbol(*(known[mark] for mark in symbol[:4]), *symbol[4:]) for symbol in symbols],
+        [
+            symbol._replace(
+                start=known[symbol.start], own_start=known[symbol.own_start], end=known[symbol.end],
+                head_end=known[symbol.head_end],
+            )
+            for symbol in symbols
+        ],
         [(known[start], known[end]) for start, end in attachments],
         [(known[start], known[end]) for start, end in errors],
-    )
+    )  # fmt: skip
 
 
 def _trim(text: str, start: int, end: int) -> int:
