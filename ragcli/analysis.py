@@ -139,7 +139,10 @@ def english_stem(word: str) -> str:
 
 def code_stem(word: str) -> str:
     """Stem one case-folded word as the code-aware analyzer does."""
-    stemmed: str = _stemmer().stemWord(word)
+    try:
+        stemmed: str = _stemmer().stemWord(word)
+    except UnicodeEncodeError:  # an undecodable byte of a file's name or of the command line
+        return word
     return stemmed
 
 

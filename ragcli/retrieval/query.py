@@ -15,6 +15,8 @@ _QUALIFIED = re.compile(r"[^\W\d]\w*(?:(?:\.|::?|->|#|\\)[^\W\d]\w*)+")
 _PATH = re.compile(r"[\w.+@-]*(?:/[\w.+@-]+)+/?|[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _CALL = re.compile(r"([^\W\d]\w*)\(\)")
 _SCOPE = re.compile(r"\.|::?|->|#|\\")
+# The expressions above look ahead from each letter, so their time grows with the square of a word's length.
+SHAPE_CHARS = 2_000
 _HUMP = re.compile(r"[a-z0-9][A-Z]")
 # Words of a question that name nothing.
 QUESTION_WORDS = frozenset(
@@ -41,7 +43,8 @@ class Query(NamedTuple):
 
 
 def read_query(text: str) -> Query:
-    """Read a query's shape."""
+    """Read a query's shape, from as much of it as anybody would type or paste."""
+    text = text[:SHAPE_CHARS]
     raw = _WORD.findall(text)
     return Query(
         text=text,
