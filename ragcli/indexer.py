@@ -5,6 +5,7 @@ Until the last step readers see the previous generation, and any error leaves it
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -17,7 +18,7 @@ from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
-from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
+from ragcli.model import IndexProgress, IndexReport, ProgressCallback, Skipped, SkipReason, Walk
 from ragcli.outcomes import Tally, pipeline_digest
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan, without
@@ -108,8 +109,9 @@ class _Run:
                 f"{self._request.root} had {base.corpus.files:,} files and now has none",
                 "mount it again, or give --allow-empty if that is right",
             )
-        if any(entry.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET) for entry in found.skipped):
-            raise _nothing_usable(self._request.root)
+        chosen = [e for e in found.skipped if e.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET)]
+        if chosen and not self._request.dry_run:
+            raise _nothing_usable(self._request.root, chosen)
         self._notices.append(f"{self._request.root} holds no files: 0 files indexed")
 
     # -- the two ways on
@@ -214,7 +216,7 @@ class _Run:
         if tally.failures and self._request.strict:
             raise _strict(tally)
         if found.files and not tally.usable:
-            raise _nothing_usable(self._request.root)
+            raise _nothing_usable(self._request.root, tally.skipped)
 
     # -- the end
 
@@ -292,8 +294,11 @@ def _strict(tally: Tally) -> StrictError:
     )
 
 
-def _nothing_usable(root: str) -> SourceRejectedError:
+def _nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError:
+    """Name the rule that left out most, since that is nearly always the mistake."""
+    rules = Counter(f"{entry.reason.value} {entry.rule}".rstrip() for entry in skipped)
+    (rule, count), *_ = sorted(rules.items(), key=lambda item: (-item[1], item[0])) or [("nothing", 0)]
     return SourceRejectedError(
-        f"{root} holds no file that can be indexed: 0 files",
-        "see why with: ragcli index --dry-run -v; ignore rules, --include and --format decide what counts",
+        f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
+        "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
     )
