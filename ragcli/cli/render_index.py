@@ -20,14 +20,15 @@ def summary(
     indexed = files.new + files.changed + files.kept
     verb = "Would index" if dry_run else "Indexed"
     counts = _count(indexed, "file") if dry_run else f"{_count(indexed, 'file')}, {_count(report.chunks, 'chunk')}"
-    yield f"{paint(terminal, BOLD, verb)} {visible_name(report.root)}: {counts}, {report.seconds:.1f} s"
-    yield f"  {files.new} new, {files.changed} changed, {files.kept} kept, {files.gone} gone"
+    yield f"{paint(terminal, BOLD, verb)} {visible_name(report.root)} in {report.seconds:.1f} s"
+    changes = ((files.new, "new"), (files.changed, "changed"), (files.kept, "kept"), (files.gone, "gone"))
+    yield f"  {counts}: " + ", ".join(f"{number:,} {what}" for number, what in changes)
     yield from failure_lines(report.failed, terminal, None if verbose else _SHOWN_FAILURES)
     if report.skipped:
         yield f"  {files.skipped or len(report.skipped)} skipped: {_reasons(report.skipped)}"
         rules = _rules(report.skipped)
         if rules:
-            yield paint(terminal, DIM, f"    by default rules: {rules} (--no-default-skips brings them back)")
+            yield paint(terminal, DIM, f"    by default rules: {rules} (see --no-default-skips)")
         if verbose:
             yield from (paint(terminal, DIM, f"    {_skipped(entry)}") for entry in report.skipped)
     yield from _hints(report, options, indexed)

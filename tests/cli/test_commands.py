@@ -22,7 +22,7 @@ def test_index_tells_what_it_did_on_stderr_and_nothing_on_stdout(run: Run, tree:
     assert (answer.code, answer.out) == (0, "")
     assert "8 new, 0 changed, 0 kept, 0 gone" in answer.err
     assert "[x].pdf: EXTRACTION" in answer.err
-    assert "build 1 (--no-default-skips" in answer.err
+    assert "build 1 (see --no-default-skips)" in answer.err
 
 
 def test_a_second_index_keeps_everything_and_says_so(run: Run, tree: Path, data: Path) -> None:
