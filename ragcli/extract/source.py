@@ -79,12 +79,13 @@ def _outline(text: str, lines: Sequence[int], language: str, context: Extraction
 def _parsed(text: str, lines: Sequence[int], language: str, grammar: str, limits: Limits) -> _Outline | str:
     """Read the text with tree-sitter; the reason why not where that fails."""
     from ragcli.extract import symbols as tree
+    from ragcli.extract.parsing import ParseTimeoutError
 
     try:
         reading = tree.read_symbols(text, language, grammar)
     except tree.GrammarUnavailableError:
         return "grammar-unavailable"
-    except tree.ParseTimeoutError:
+    except ParseTimeoutError:
         return "timeout"
     found, attachments = reading.symbols, reading.attachments
     broken = [span for span in reading.errors if _height(span, lines) >= REPAIR_LINES]

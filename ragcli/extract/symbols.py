@@ -15,38 +15,20 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from itertools import groupby
-from mmap import PAGESIZE
-from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.extract.languages import BY_NAME
+from ragcli.extract.parsing import ParseTimeoutError, is_tangled, parse
 from ragcli.extract.tiling import Span, Symbol
-from ragcli.settings import MIB
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query, Tree
 
 NAME_CHARS = 160
+ARGUMENT_DEPTH = 8
 DECLARATOR_DEPTH = 12  # pointers to arrays of functions ... a name deeper than this is not worth the walk
-# What a parse may cost. A progress callback stands for 100 parser steps; ordinary code takes 0.005 to 0.016 of them a
-# byte, the densest valid code that we could write 0.13. Steps come first: a file ends the same way on every machine.
-# But on some nonsense (`x=>x=>` in Java) each step costs more than the one before, so seconds and memory are last
-# resorts; trees of dense code grow by up to 360 bytes a byte.
-BASE_STEPS = 20_000
-STEPS_PER_BYTE = 0.2
-PARSE_SECONDS = 6.0
-BASE_MEMORY = 2 * MIB
-MEMORY_PER_BYTE = 600
-CHECK_STEPS, CHECK_SECONDS = 64, 0.02  # how often memory is looked at
-READ_BYTES = 1 << 16
 # Query matches are objects; a window bounds how many live at once. Ordinary files are one window.
 WINDOW_BYTES = 1 << 18
-# A query looks for the next named sibling of every node, so a run of n punctuation marks costs n * n / 2 steps of about
-# 0.7 ns. Runs shorter than SMALL_RUN cannot add up to much in a file of 2 MiB.
-SMALL_RUN = 1_000
-MAX_RUN_STEPS = 1_000_000_000
-MAX_WIDE_NODES = 400_000
 
 _ROLES = frozenset(("outer", "name", "path", "label", "declarator", "in", "body", "head", "attach", "error", "_word"))
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -55,10 +37,6 @@ _MACRO_CALL = re.compile(r"([A-Z][A-Z0-9_]*)\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?[,)
 
 class GrammarUnavailableError(Exception):
     """The grammar's wheel is not installed, or too old or too new for the installed tree-sitter."""
-
-
-class ParseTimeoutError(Exception):
-    """Parsing, or querying the tree, would take more steps than a sound file of that size needs."""
 
 
 class Reading(NamedTuple):
@@ -74,8 +52,8 @@ def read_symbols(text: str, language: str, grammar: str) -> Reading:
     """Parse the text and collect what the language's query finds."""
     parser, query = _tools(language, grammar)
     data = text.encode("utf-8", "replace")
-    tree = _parse(parser, data)
-    if _tangled(tree.root_node):
+    tree = parse(parser, data)
+    if is_tangled(tree.root_node):
         raise ParseTimeoutError
     symbols, attachments, errors = _run(query, tree.root_node, data)
     if len(data) != len(text):
@@ -122,62 +100,6 @@ def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
         return Parser(loaded), Query(loaded, source)
     except (ImportError, AttributeError, ValueError, OSError) as error:
         raise GrammarUnavailableError(grammar) from error
-
-
-def _parse(parser: "Parser", data: bytes) -> "Tree":
-    budget = BASE_STEPS + int(len(data) * STEPS_PER_BYTE)
-    steps = 0
-    memory = _private_memory()
-    checked = process_time()
-    deadline = checked + PARSE_SECONDS
-
-    def read(offset: int, _: object) -> bytes:
-        return data[offset : offset + READ_BYTES]
-
-    def spent(offset: int, _has_error: bool) -> bool:
-        nonlocal steps, checked
-        steps += 1
-        now = process_time()
-        if steps % CHECK_STEPS == 0 or now - checked > CHECK_SECONDS:
-            checked = now
-            if _private_memory() - memory > BASE_MEMORY + MEMORY_PER_BYTE * offset:
-                return True
-        return steps > budget or now > deadline
-
-    try:
-        return parser.parse(read, progress_callback=spent)
-    except ValueError:  # how an abandoned parse ends
-        parser.reset()
-        raise ParseTimeoutError from None
-
-
-def _private_memory() -> int:
-    """Return the bytes of memory that only this process uses; 0 where the system does not tell cheaply."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            _, resident, shared, *_ = file.read().split()
-    except OSError:
-        return 0
-    return (int(resident) - int(shared)) * PAGESIZE
-
-
-def _tangled(root: "Node") -> bool:
-    """Tell whether a query over the tree would be slow; looks only at the nodes with many descendants."""
-    stack = [root]
-    seen = steps = 0
-    while stack:
-        node = stack.pop()
-        seen += node.child_count
-        if seen > MAX_WIDE_NODES:
-            return True
-        children = node.children
-        if len(children) > SMALL_RUN:
-            runs = (sum(1 for _ in run) for named, run in groupby(children, key=lambda c: c.is_named) if not named)
-            steps += sum(run * run for run in runs)
-            if steps > MAX_RUN_STEPS:
-                return True
-        stack.extend(child for child in children if child.descendant_count > SMALL_RUN)
-    return False
 
 
 def _run(query: "Query", root: "Node", data: bytes) -> tuple[list[Symbol], list[Span], list[Span]]:
@@ -232,7 +154,7 @@ def _named(captures: "dict[str, list[Node]]", node: "Node", data: bytes) -> tupl
     if "name" in captures:
         return "", _clean(_text(captures["name"][0], data))
     if "path" in captures:
-        scope, _, name = _clean(_text(captures["path"][0], data).replace(":", ".")).rpartition(".")
+        scope, _, name = _clean(_without_arguments(_text(captures["path"][0], data)).replace(":", ".")).rpartition(".")
         return scope, name
     if "label" in captures:
         return "", " ".join(_text(captures["label"][0], data).split())[:NAME_CHARS]
@@ -260,7 +182,7 @@ def _declared(node: "Node", data: bytes) -> tuple[str, str]:
         node = inner
     if node.type.endswith("declarator"):
         return "", ""
-    name = _text(node, data)
+    name = _without_arguments(_text(node, data))
     if node.type != "operator_cast" and "operator" not in name:
         scope, _, name = name.rpartition("::")
         return _clean(scope), _clean(name)
@@ -276,11 +198,22 @@ def _clean(name: str) -> str:
     if name.isidentifier():
         return name[:NAME_CHARS]
     name = " ".join(name.split())
-    if name.endswith(">") and "<" in name and "operator" not in name:
-        name = name[: name.index("<")]
+    name = _without_arguments(name)
     if len(name) > 1 and name[0] in "\"'`[" and name[-1] in "\"'`]":
         name = name[1:-1]
     return re.sub(r"::|\\|\.{2,}", ".", name).strip(". &*")[:NAME_CHARS]
+
+
+def _without_arguments(name: str) -> str:
+    """Leave out type arguments, nested ones too."""
+    if "<" not in name or "operator" in name:
+        return name
+    for _ in range(ARGUMENT_DEPTH):
+        shorter = re.sub(r"<[^<>]*>", "", name)
+        if shorter == name:
+            break
+        name = shorter
+    return name.partition("<")[0] or name
 
 
 def _in_characters(

@@ -30,7 +30,7 @@ _CLOSING = re.compile(
 )
 _MODIFIERS = re.compile(r"[ \t]*(?:\w+(?:\([^()\n]*\))?[ \t]+){1,4}")  # also macros: `API(2) static`
 _ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|#?\[[^\[\]]*\]\s*)+")
-_LINE_COMMENT = re.compile(r"[ \t](?://|#)[ \t][^\n]*")
+_LINE_COMMENT = re.compile(r"[ \t](?://|#|--)[ \t][^\n]*")
 
 
 class Symbol(NamedTuple):
@@ -93,24 +93,35 @@ def blocks_of(
 
 def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -> list[Symbol]:
     """Put symbols in order, outer before inner, and make one of the neighbouring clauses of a name."""
-    ordered = sorted(symbols, key=lambda s: (s.own_start, -s.end))
     joined: list[Symbol] = []
     starts = [start for start, _ in attachments]
-    for symbol in ordered:
-        last = joined[-1] if joined else None
-        if last is None or (last.name, last.kind) != (symbol.name, symbol.kind):
-            joined.append(symbol)
-        elif last.end - 2 < symbol.end <= last.end:
-            continue  # the definition inside its wrapper (`export`, `type`), a semicolon shorter at most
-        elif (
-            (last.part or symbol.part)
-            and last.end <= symbol.own_start
-            and not _uncovered(text, last.end, symbol.start, attachments, starts)
-        ):
-            joined[-1] = last._replace(end=symbol.end, part=last.part and symbol.part)
+    stack: list[int] = []  # what is open where the symbol begins, and last the sibling before it
+    for symbol in sorted(symbols, key=lambda s: (s.own_start, -s.end)):
+        before = -1
+        while stack and joined[stack[-1]].end <= symbol.own_start:
+            before = stack.pop()
+        around = joined[stack[-1]] if stack else None
+        if around is not None and _is_wrapper(around, symbol):
+            continue
+        if before >= 0 and _is_clause(text, joined[before], symbol, attachments, starts):
+            part = joined[before].part and symbol.part
+            joined[before] = joined[before]._replace(end=symbol.end, part=part)
+            stack.append(before)
         else:
             joined.append(symbol)
-    return joined
+            stack.append(len(joined) - 1)
+    return sorted(joined, key=lambda s: (s.own_start, -s.end))
+
+
+def _is_wrapper(around: Symbol, symbol: Symbol) -> bool:
+    """Tell whether both are one definition, the inner without `export` or `type` and perhaps without a semicolon."""
+    return (around.name, around.kind) == (symbol.name, symbol.kind) and symbol.end > around.end - 2
+
+
+def _is_clause(text: str, last: Symbol, symbol: Symbol, attachments: Sequence[Span], starts: list[int]) -> bool:
+    if not (last.part or symbol.part) or (last.name, last.kind) != (symbol.name, symbol.kind):
+        return False
+    return not _uncovered(text, last.end, symbol.start, attachments, starts)
 
 
 def _uncovered(text: str, start: int, end: int, attachments: Sequence[Span], starts: list[int]) -> bool:
@@ -199,7 +210,8 @@ def _start(text: str, symbol: Symbol, floor: int, attachments: Sequence[Span], a
         begin, end = attachments[index]
         gap = text[end:start]
         line = text.rfind("\n", floor, begin) + 1 or floor
-        if (gap and not gap.isspace()) or gap.count("\n") > 1 or text[line:begin].strip():
+        apart = 2 if text.startswith("/**", begin) else 1  # some write a blank line below a doc comment
+        if (gap and not gap.isspace()) or gap.count("\n") > apart or text[line:begin].strip():
             break
         start = begin
         index -= 1

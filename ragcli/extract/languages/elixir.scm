@@ -5,6 +5,7 @@
 (call target: (identifier) @_word (arguments . [(identifier) @label (call target: (_) @label) (binary_operator left: (call target: (_) @label)) (binary_operator left: (identifier) @label)]) (do_block) @body (#any-of? @_word "def" "defp")) @function.part
 (call target: (identifier) @_word (arguments . [(identifier) @label (call target: (_) @label) (binary_operator left: (call target: (_) @label)) (binary_operator left: (identifier) @label)] (keywords) @body) (#any-of? @_word "def" "defp")) @function.part
 (call target: (identifier) @_word (arguments . [(identifier) @label (call target: (_) @label) (binary_operator left: (call target: (_) @label)) (binary_operator left: (identifier) @label)]) (do_block) @body (#any-of? @_word "defmacro" "defmacrop")) @macro.part
+(call target: (identifier) @_word (arguments . (call target: (_) @label) .) (#any-of? @_word "def" "defp")) @function.part
 (call target: (identifier) @_word (arguments . (string (quoted_content) @label)) (do_block) @body (#eq? @_word "test")) @test
 (unary_operator "@" operand: (call target: (identifier) @_word) (#any-of? @_word "doc" "spec" "impl" "deprecated" "typedoc" "tag")) @attach
 (comment) @attach
