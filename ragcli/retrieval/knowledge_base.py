@@ -1,6 +1,6 @@
 """What retrieval wants of a store of chunks. One round trip a call, so that a distant one can implement it too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ragcli.analysis import QueryTerm
@@ -13,9 +13,8 @@ class KnowledgeBase(Protocol):
     def candidates(
         self,
         query: str,
-        depth: int,
+        depths: Mapping[str, int],
         where: Any = None,
-        streams: Sequence[str] = ...,
         expansion: Sequence[QueryTerm] = ...,
     ) -> CandidatePool: ...
 
