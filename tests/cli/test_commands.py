@@ -86,7 +86,7 @@ def test_results_in_a_pipe_are_path_line_text(run: Run, tree: Path, data: Path) 
     assert any(row.startswith("../new\\nline.md:1:") for row in rows)
     assert any(row.startswith("../n_\\xe9.txt:1:") for row in rows)
     assert "\x1b" not in answer.out
-    assert len(rows) == 8
+    assert len({row.split(":")[0] for row in rows}) == 8
 
 
 def test_a_name_that_begins_with_a_dash_is_safe_behind_xargs(run: Run, tree: Path, data: Path) -> None:
