@@ -52,8 +52,10 @@ def _sum(plan: Plan, number: int, segment: Segment) -> "Doubles":
     scores = np.zeros(segment.totals.chunks, dtype=np.float64)
     lengths = np.asarray(segment.norms if plan.cosine else plan.lengths(segment), dtype=np.float64)
     logs = np.array([0.0, *(1.0 + math.log(frequency) for frequency in range(1, MAX_FREQUENCY + 1))])
-    for addend in plan.addends:
+    for position, addend in enumerate((*plan.addends, *plan.further)):
         found = np.asarray(addend.postings[number], dtype=np.uint32)
+        if position >= len(plan.addends):
+            found = found[scores[(found >> np.uint32(FREQUENCY_BITS)).astype(np.int64)] > 0.0]
         if not len(found):
             continue
         chunks = (found >> np.uint32(FREQUENCY_BITS)).astype(np.int64)

@@ -37,7 +37,8 @@ class IndexKnowledgeBase:
     ) -> CandidatePool:
         """The union of the best chunks of each stream, as many as its depth, with their scores in all of these streams.
 
-        `expansion` are further terms for the stream `code`. A stream that raises is left out and named; damage and
+        `expansion` are further terms for the stream `code`; they rank what holds a term of the query, and find nothing
+        by themselves. A stream that raises is left out and named; damage and
         I/O errors are not a stream's failure and are raised.
         """
         plans, degraded = self._plans(query, list(depths), expansion)
@@ -71,7 +72,7 @@ class IndexKnowledgeBase:
         make: dict[str, Callable[[], Plan]] = {
             "bm25": lambda: bm25_plan(self._segments, self._totals, english_query(query)),
             "tfidf": lambda: tfidf_plan(self._segments, self._totals, code_query(query)),
-            "code": lambda: code_plan(self._segments, self._totals, [*code_query(query), *expansion]),
+            "code": lambda: code_plan(self._segments, self._totals, code_query(query), expansion),
         }
         plans: dict[str, Plan] = {}
         degraded: list[str] = []

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from ragcli.analysis import QueryTerm
-from ragcli.index.postings import CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD
+from ragcli.index.postings import CODE_FIELD, ENGLISH_FIELD, FREQUENCY_BITS, PATH_FIELD, SYMBOL_FIELD
 from ragcli.index.scoring import DECIMALS, K1, B, Scores, add_bm25, add_tfidf, bm25_idf, tfidf_idf, tfidf_query_weights
 from ragcli.index.segment import Segment
 
@@ -44,17 +44,22 @@ class Addend(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a stream adds up, in order. With `cosine` it is TF-IDF over norms, else BM25 over lengths."""
+    """What a stream adds up, in order. With `cosine` it is TF-IDF over norms, else BM25 over lengths.
+
+    `further` addends count only for chunks that an addend before them found: they put what holds a word of the query in
+    another order, and bring in nothing that holds none.
+    """
 
     addends: list[Addend]
     average: float
+    further: Sequence[Addend] = ()
     cosine: bool = False
     english: bool = False
 
     @property
     def postings(self) -> int:
         """How many additions it takes."""
-        return sum(len(found) for addend in self.addends for found in addend.postings)
+        return sum(len(found) for addend in (*self.addends, *self.further) for found in addend.postings)
 
     def lengths(self, segment: Segment) -> Sequence[int]:
         """The lengths of a segment's chunks in the terms of this stream."""
@@ -75,10 +80,15 @@ def bm25_plan(segments: Sequence[Segment], totals: Totals, terms: Iterable[Query
     return Plan(_ordered(addends), totals.english_length / max(totals.chunks, 1), english=True)
 
 
-def code_plan(segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm]) -> Plan:
+def code_plan(
+    segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm], further: Iterable[QueryTerm] = ()
+) -> Plan:
     """BM25 over code-aware terms of the text, and of the names and the path without regard to their length."""
-    addends = [_addend(segments, totals, field, term, weight, b) for term in terms for field, weight, b in CODE_FIELDS]
-    return Plan(_ordered(addends), totals.code_length / max(totals.chunks, 1))
+    addends, more = (
+        _ordered(_addend(segments, totals, field, t, weight, b) for t in some for field, weight, b in CODE_FIELDS)
+        for some in (terms, further)
+    )
+    return Plan(addends, totals.code_length / max(totals.chunks, 1), more)
 
 
 def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[QueryTerm]) -> Plan:
@@ -96,13 +106,20 @@ def add_up(plan: Plan, segments: Sequence[Segment]) -> list[ChunkScores]:
     scores: list[Scores] = [{} for _ in segments]
     for addend in plan.addends:
         for found, segment, into in zip(addend.postings, segments, scores, strict=True):
-            if not found:
-                continue
-            if plan.cosine:
-                add_tfidf(into, found, segment.norms, addend.weight)
-            else:
-                add_bm25(into, found, plan.lengths(segment), addend.weight, plan.average, K1, addend.b)
+            _add(plan, addend, found, segment, into)
+    for addend in plan.further:
+        for found, segment, into in zip(addend.postings, segments, scores, strict=True):
+            _add(plan, addend, [p for p in found if p >> FREQUENCY_BITS in into], segment, into)
     return [SparseScores(found) for found in scores]
+
+
+def _add(plan: Plan, addend: Addend, postings: Sequence[int], segment: Segment, into: Scores) -> None:
+    if not postings:
+        return
+    if plan.cosine:
+        add_tfidf(into, postings, segment.norms, addend.weight)
+    else:
+        add_bm25(into, postings, plan.lengths(segment), addend.weight, plan.average, K1, addend.b)
 
 
 class SparseScores:
