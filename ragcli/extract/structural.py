@@ -28,7 +28,7 @@ _WORDS = (
 _AFTER = r"(?=[ \t]*(?:[(<:{=\[;,|?\n]|->|\Z|(?:extends|implements|inherits|is|where|do|with|for|returns?|of|in)\b))"
 _KEYWORD = (
     rf"^[ \t]*(?:(?:{_MODIFIERS})[ \t]+){{0,6}}(?P<word>{_WORDS})(?:[ \t]+|[ \t]*<[^>\n]{{0,80}}>[ \t]*)"
-    rf"(?P<name>[A-Za-z_$][\w$.:!?]{{0,120}}){_AFTER}"
+    rf"(?P<name>[A-Za-z_$][\w$.:!?-]{{0,120}}){_AFTER}"
 )
 _NOT_A_HEAD = r"(?![ \t]*(?:if|else|for|foreach|while|switch|return|do|case|throw|new|delete|catch|using|lock|goto|await|yield|assert|sizeof|typeof|import|package|include|define)\b)"  # noqa: E501
 _C_HEAD = (
@@ -155,7 +155,7 @@ _KINDS: Mapping[str, str] = {
     "defprotocol": "protocol", "defimpl": "impl", "instance": "impl", "mixin": "mixin", "impl": "impl",
 }  # fmt: skip
 _CLOSER = re.compile(r"[)\]}]|@end\b|\$\$|end|loop\b|return\b(?=.{0,3}$)|--\}", re.IGNORECASE)
-_OPENER = re.compile(r"\{|\(|begin\b|var\b|const\b|label\b|is\b|as\b|where\b|#", re.IGNORECASE)
+_OPENER = re.compile(r"\{|\(|begin\b|contains\b|var\b|const\b|label\b|is\b|as\b|where\b|#", re.IGNORECASE)
 _OPENS = ("{", "(", "[", ":", "=", "=>", "->", " do", " then", " begin")
 _INDENT = re.compile(r"^([ \t]*)(?=[^\s])", re.MULTILINE)
 _PAIRS = (("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{", "}"), ("(:", ":)"))
@@ -202,7 +202,8 @@ def _heads(text: str, family: _Family) -> Iterator[_Head]:
         if line > last:
             last = line
             start = line + len(found[0]) - len(found[0].lstrip(" \t"))
-            yield _Head(line, start, name.strip(" .:\"`[]{").replace("::", "."), kind, groups.get("scope") or "")
+            clean = name.strip(' "`[]{').rstrip(".:").replace("::", ".")
+            yield _Head(line, start, clean, kind, groups.get("scope") or "")
 
 
 def _head_end(text: str, head: _Head, end: int) -> int:

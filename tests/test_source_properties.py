@@ -1,0 +1,127 @@
+"""Whatever a source file holds, its blocks and chunks tile it, in order, within the limits, the same way each time."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragcli.extract import registry
+from ragcli.extract.languages import BY_NAME, LANGUAGES, language_for
+from ragcli.extract.tiling import SIGNATURE_CHARS
+from ragcli.ingest.chunkers import NormalizedDocumentChunker
+from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.settings import STRICT, Limits
+
+SAMPLES = Path(__file__).parent / "samples" / "source"
+TEXTS = {path.name: path.read_text() for path in sorted(SAMPLES.iterdir()) if path.suffix != ".outline"}
+GRAMMARS = sorted(row.name for row in LANGUAGES if row.grammar)
+FAMILIES = sorted({row.family: row.name for row in LANGUAGES if not row.grammar}.values())
+KEYS = {"symbol", "qualified_symbol", "kind", "signature", "symbol_start_line", "symbol_end_line", "language"}
+SOUP = st.text(st.sampled_from("(){}[]<>=;,.:!&|\"'`\n\t #/*-@abcfix1é🦊\\$"), max_size=300)
+
+
+def read(text: str, language: str, limits: Limits = STRICT) -> NormalizedDocument:
+    context = ExtractionContext("a.code", DocumentFormat.SOURCE_CODE, limits, language_hint=language)
+    return registry.extract(text.encode(), context)
+
+
+def check(document: NormalizedDocument, limits: Limits = STRICT) -> None:
+    at = 0
+    lines = document.text.count("\n") + 1
+    for block in document.blocks:
+        assert block.start == at < block.end
+        assert list(block.cuts) == sorted(set(block.cuts))
+        assert all(block.start < cut < block.end for cut in block.cuts)
+        assert ("symbol" in block.metadata) != block.mergeable
+        if "symbol" in block.metadata:
+            assert set(block.metadata) == KEYS
+            assert 1 <= block.metadata["symbol_start_line"] <= block.metadata["symbol_end_line"] <= lines
+            assert str(block.metadata["qualified_symbol"]).endswith(str(block.metadata["symbol"]))
+            assert "\n" not in str(block.metadata["signature"])
+            assert len(str(block.metadata["signature"])) <= SIGNATURE_CHARS
+        at = block.end
+    assert at == len(document.text)
+    assert document.metadata["fallback"] == (document.metadata["parser"] != "tree-sitter")
+    assert document.metadata["fallback"] == ("fallback_reason" in document.metadata)
+    texts = [document.text[c.start : c.end] for c in NormalizedDocumentChunker().chunk(document, limits)]
+    assert "".join(texts) == document.text or not document.text.strip()
+    for text in texts:
+        assert len(text.encode()) <= limits.max_chunk_bytes
+        assert text.count("\n", 0, -1) < limits.max_chunk_lines
+
+
+@st.composite
+def slices(draw):
+    """A stretch of a sample file, perhaps doubled, beheaded or with soup in its middle."""
+    name = draw(st.sampled_from(sorted(TEXTS)))
+    text = TEXTS[name]
+    start = draw(st.integers(0, len(text)))
+    stretch = text[start : draw(st.integers(start, len(text)))]
+    middle = draw(st.integers(0, len(stretch)))
+    return name, stretch[:middle] + draw(st.just("") | SOUP) + stretch[middle:] * draw(st.integers(1, 3))
+
+
+@settings(max_examples=150, deadline=None)
+@given(slices())
+def test_slices_of_the_samples_are_tiled_within_the_limits_and_alike_each_time(case):
+    name, text = case
+    language = language_for(name, TEXTS[name])
+    document = read(text, language)
+
+    check(document)
+    assert read(text, language) == document
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(TEXTS)), st.sampled_from(GRAMMARS))
+def test_a_file_read_as_another_language_is_tiled(name, language):
+    check(read(TEXTS[name], language))
+
+
+@settings(max_examples=150, deadline=None)
+@given(slices(), st.sampled_from(FAMILIES))
+def test_the_structural_adapter_tiles_any_slice_in_any_family(case, language):
+    document = read(case[1], language)
+
+    check(document)
+    assert document.metadata["parser"] != "tree-sitter"
+
+
+@settings(max_examples=100, deadline=None)
+@given(SOUP, st.sampled_from(GRAMMARS))
+def test_character_soup_is_tiled_in_every_language(text, language):
+    check(read(text, language))
+
+
+@settings(max_examples=60, deadline=None)
+@given(slices(), st.integers(1, 12), st.integers(16, 400))
+def test_small_limits_split_symbols_and_keep_their_metadata(case, max_lines, max_bytes):
+    name, text = case
+    limits = STRICT._replace(max_chunk_lines=max_lines, max_chunk_bytes=max_bytes, max_chunks=65_536)
+
+    check(read(text, language_for(name, TEXTS[name]), limits), limits)
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_each_part_of_a_symbol_that_is_split_names_it(name):
+    limits = STRICT._replace(max_chunk_lines=2, max_chunks=65_536)
+    document = read(TEXTS[name], language_for(name, TEXTS[name]), limits)
+    chunks = NormalizedDocumentChunker().chunk(document, limits)
+
+    for block in document.blocks:
+        parts = [chunk for chunk in chunks if block.start <= chunk.start < block.end]
+        if "symbol" in block.metadata and parts:
+            assert {str(part.metadata.get("symbol")) for part in parts} == {block.metadata["symbol"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", GRAMMARS)
+def test_long_nonsense_neither_crashes_nor_hangs(language):
+    for piece in ("(", "[", "{", "<", '"', "/*", "a.", "a(", "else ", "\n\t", "#if\n", "- ", "`${", "(a)", "a="):
+        check(read(piece * (100_000 // len(piece)), language, STRICT._replace(max_chunks=65_536)))
+
+
+def test_every_name_in_the_table_is_read_by_an_adapter():
+    for row in BY_NAME.values():
+        check(read("x = 1\n", row.name))
