@@ -8,15 +8,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ragcli.analysis import QueryTerm, count_terms
-from ragcli.model import Candidate, DocumentFormat
+from ragcli.model import Candidate
 from ragcli.retrieval import weights
+from ragcli.retrieval.signals import mostly_source
 
 
 def best_of_prose(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The chunks to learn from: the best of the code-aware stream, or none where most of them are source code."""
+    """The chunks to learn from: the best of the code-aware stream, or none where most candidates are source code."""
+    if mostly_source(candidates):
+        return []
     found = [c for c in candidates if (place := c.streams.get("code")) and 0 < place.rank <= weights.FEEDBACK_CHUNKS]
-    source = sum(c.format == DocumentFormat.SOURCE_CODE for c in found)
-    return [] if 2 * source > len(found) else sorted(found, key=lambda c: c.streams["code"].rank)
+    return sorted(found, key=lambda c: c.streams["code"].rank)
 
 
 def expansion(scored: Sequence[tuple[float, str]]) -> list[QueryTerm]:

@@ -5,6 +5,7 @@ Reads no file: a role is a guess from names that projects of all languages share
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragcli import identifiers
@@ -65,12 +66,11 @@ def file_name(path: str) -> FileName:
     stem = base.lstrip(".").split(".")[0] or base
     if stem.casefold() in _STAND_FOR_DIRECTORY and directories:
         stem = directories[-1]
-    parts = [part.casefold() for part in identifiers.parts(stem)]
-    words = _stems(parts)
+    whole, words = _name_words(stem)
     # A number alone (12.txt, 2024-01-05.md) is no name: any query with that number would match it.
     named = any(not word.isdigit() for word in words)
-    above = [part.casefold() for directory in directories for part in identifiers.parts(directory)]
-    return FileName(words if named else (), "".join(parts), _stems(above), len(directories))
+    above = [word for directory in directories for word in _name_words(directory)[1]]
+    return FileName(words if named else (), whole, tuple(above), len(directories))
 
 
 def roles(path: str) -> frozenset[str]:
@@ -108,5 +108,8 @@ def old_versions(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(directory + "/" for parent, directory, number in seen if number < newest[parent])
 
 
-def _stems(parts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(code_stem(part) for part in parts if len(part) > 1)
+@lru_cache(maxsize=4096)  # a few directories stand in most of a query's paths
+def _name_words(name: str) -> tuple[str, tuple[str, ...]]:
+    """A name as one plain word, and the stems of its parts."""
+    parts = [part.casefold() for part in identifiers.parts(name)]
+    return "".join(parts), tuple(code_stem(part) for part in parts if len(part) > 1)

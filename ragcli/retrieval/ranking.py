@@ -93,9 +93,10 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
     for own in _own_scores(query, candidates):
         files[own.candidate.document].append(own)
     first = [members[0].candidate for members in files.values()]
-    names = signals.name_shares(query, first)
+    file_names = signals.names_of(first)
+    names = signals.name_shares(query, file_names)
     kept = signals.kept_shares(query, candidates, first)
-    central = signals.central_shares(candidates, first)
+    central = signals.central_shares(candidates, file_names)
     for members in files.values():
         members.sort(key=lambda own: (-own.score, own.candidate.start_line))
         best = members[0]

@@ -5,7 +5,7 @@ A signal gives a number and knows no other; `ranking` weighs them. No texts, no 
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis import code_stem
 from ragcli.model import Candidate, DocumentFormat
@@ -54,6 +54,11 @@ def stream_scores(candidates: Sequence[Candidate], stream: str) -> list[float]:
     return [score / best for score in scores] if best > 0.0 else scores
 
 
+def mostly_source(candidates: Sequence[Candidate]) -> bool:
+    """Whether at least half of the candidates are source code."""
+    return 2 * sum(map(_is_source, candidates)) >= len(candidates)
+
+
 def definition(query: Query, candidate: Candidate) -> float:
     """1 for the chunk that defines a name of the query, less for another spelling, kind or scope."""
     symbol = str(candidate.metadata.get("symbol") or "")
@@ -89,14 +94,14 @@ def stem_share(query: Query, name: FileName) -> float:
         return 0.0
     if name.whole in query.joined:
         return 1.0
-    return sum(_said(word, query.words) for word in name.words) / len(name.words)
+    return sum(said(query.words, word) for word in name.words) / len(name.words)
 
 
 def directory_words(query: Query, name: FileName) -> float:
     """How much of the query the directories of a file say."""
     if not query.words or not name.directories:
         return 0.0
-    return sum(_said(word, name.directories) for word in query.words) / len(query.words)
+    return sum(said(name.directories, word) for word in query.words) / len(query.words)
 
 
 def is_name(query: Query, name: FileName) -> float:
@@ -110,23 +115,28 @@ def path_asked(query: Query, path: str) -> float:
     return 1.0 if any(f"/{folded}/".find(f"/{asked}/") >= 0 for asked in query.paths) else 0.0
 
 
-def name_shares(query: Query, first: Iterable[Candidate]) -> dict[str, dict[str, float]]:
-    """For each path what its names add to a score, in shares of it. `first` has one candidate a file."""
+def names_of(first: Iterable[Candidate]) -> dict[str, FileName]:
+    """The names of each path. `first` has one candidate a file; an added document has no name."""
+    return {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
+
+
+def name_shares(query: Query, names: Mapping[str, FileName]) -> dict[str, dict[str, float]]:
+    """For each path what its names add to a score, in shares of it."""
+    directories = {n.directories: weights.DIRECTORY_WORDS * directory_words(query, n) for n in names.values()}
     return {
         path: {
             "file name": weights.FILE_STEM * stem_share(query, name),
             "file is name": weights.FILE_IS_NAME * is_name(query, name),
-            "directories": weights.DIRECTORY_WORDS * directory_words(query, name),
+            "directories": directories[name.directories],
             "path": weights.PATH_ASKED * path_asked(query, path),
         }
-        for path, name in _names(first).items()
+        for path, name in names.items()
     }
 
 
-def central_shares(candidates: Sequence[Candidate], first: Iterable[Candidate]) -> dict[str, float]:
+def central_shares(candidates: Sequence[Candidate], names: Mapping[str, FileName]) -> dict[str, float]:
     """For each path what depth and length of its name leave of a score; all of it where most candidates are prose."""
-    names = _names(first)
-    if not _mostly_source(candidates):
+    if not mostly_source(candidates):
         return dict.fromkeys(names, 1.0)
     shallowest = min((name.depth for name in names.values()), default=0)
     return {
@@ -140,7 +150,7 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
     """For each path what its role leaves of a score; what the query asks for is not lowered."""
     asked = asked_roles(query.words)
     outdated = old_versions(c.path for c in first)
-    beside_source = _mostly_source(candidates) and "document" not in asked
+    beside_source = mostly_source(candidates) and "document" not in asked
     kept = {}
     for candidate in first:
         path = candidate.path
@@ -173,25 +183,16 @@ def phrase_share(query: Query, text: str) -> float:
     return sum(phrase in content for phrase in query.phrases) / len(query.phrases)
 
 
-def _names(first: Iterable[Candidate]) -> dict[str, FileName]:
-    return {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
-
-
 def _is_source(candidate: Candidate) -> bool:
     return candidate.format == DocumentFormat.SOURCE_CODE
 
 
-def _mostly_source(candidates: Sequence[Candidate]) -> bool:
-    return 2 * sum(map(_is_source, candidates)) >= len(candidates)
+def said(words: Sequence[str], word: str) -> float:
+    """How well the best of some stems agrees with one."""
+    return 1.0 if word in words else max((_alike(word, other) for other in words), default=0.0)
 
 
-def _said(word: str, words: Iterable[str]) -> float:
-    return max((_alike(word, other) for other in words), default=0.0)
-
-
-def _alike(word: str, asked: str) -> float:
-    if word == asked:
-        return 1.0
-    if min(len(word), len(asked)) >= weights.PREFIX_LENGTH and (word.startswith(asked) or asked.startswith(word)):
-        return weights.PREFIX_MATCH
-    return weights.PREFIX_MATCH if asked in synonyms(code_stem).get(word, ()) else 0.0
+def _alike(word: str, other: str) -> float:
+    if word[:1] == other[:1] and (word.startswith(other) or other.startswith(word)):
+        return weights.PREFIX_MATCH if min(len(word), len(other)) >= weights.PREFIX_LENGTH else 0.0
+    return weights.PREFIX_MATCH if other in synonyms(code_stem).get(word, ()) else 0.0
