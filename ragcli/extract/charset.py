@@ -1,10 +1,10 @@
 """Decode markup by the encoding it declares for itself. Reads no more of the markup than that."""
 
 import re
+import warnings
 from collections.abc import Callable
 
 from ragcli.extract.decode import decode
-from ragcli.extract.html_tokens import attributes
 
 # Encoding Standard (encoding.spec.whatwg.org) labels to Python codecs; of each family the wider member, as in browsers.
 # Only these: Python also has codecs that are no charsets (rot13, idna, unicode_escape).
@@ -26,9 +26,6 @@ _CODECS = {
 # A declaration stands in the first 1,024 bytes of a page (HTML, "prescan a byte stream"); real pages put scripts first.
 _HEAD = 16 * 1024
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_UNSEEN = re.compile(r"<(script|style|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
-_META = re.compile(r"""<meta[\s/]((?:[^>"']|"[^"]*"|'[^']*')*)>""", re.IGNORECASE)
 _IN_CONTENT = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
@@ -78,17 +75,27 @@ def _html_label(head: str) -> str:
     declared = _XML_DECLARATION.match(head)
     if declared is not None:
         return declared[1]
-    visible = _UNSEEN.sub("", _COMMENT.sub("", head))
-    for meta in _META.finditer(visible):
-        found = attributes(meta[1])
-        label = found.get("charset", "")
-        if not label and found.get("http-equiv", "").lower() == "content-type":
-            content = _IN_CONTENT.search(found.get("content", ""))
+    if "charset" not in head.lower():
+        return ""
+    for meta in _metas(head):
+        label = meta.get("charset", "")
+        if not label and meta.get("http-equiv", "").lower() == "content-type":
+            content = _IN_CONTENT.search(meta.get("content", ""))
             label = content[1] if content is not None else ""
         label = label.strip()
         if label.lower() in _CODECS:
             return label
     return ""
+
+
+def _metas(head: str) -> list[dict[str, str]]:
+    """List the attributes of the meta elements: a tree tells them from words in comments, scripts and titles."""
+    from bs4 import BeautifulSoup, SoupStrainer  # type: ignore[attr-defined]  # its place differs by version
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a page is XHTML is no news
+        soup = BeautifulSoup(head, "lxml", parse_only=SoupStrainer("meta"), multi_valued_attributes=None)
+    return [{name: str(value) for name, value in tag.attrs.items()} for tag in soup.find_all("meta")]
 
 
 def _xml_label(head: str) -> str:

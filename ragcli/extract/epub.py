@@ -1,21 +1,27 @@
 """EPUB books as text: the chapters in the order of the spine, in sections under their headings.
 
-Opens no link out of the package and runs no script. The package is looked through for bombs before a part is read.
+ebooklib reads the package, its manifest and its spine; pages are read one at a time, where ebooklib would hold the
+whole book with its pictures. Opens no link out of the package and runs no script. The package is looked through for
+bombs before a part is read.
 """
 
+import io
 import posixpath
 import unicodedata
 import zipfile
 from typing import NamedTuple
-from urllib.parse import unquote
-from xml.parsers import expat
+from urllib.parse import quote, unquote
+from xml.sax.saxutils import quoteattr
+
+from ebooklib import epub
+from lxml import etree
 
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import normalize
 from ragcli.extract.failure import refused
 from ragcli.extract.html import section_blocks
-from ragcli.extract.html_text import Rendered, render
+from ragcli.extract.html_text import MAX_TREE_TAGS, Rendered, render
 from ragcli.extract.packages import PackageRefused, open_archive, part_names, refusal, scan
 from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
 
@@ -23,6 +29,9 @@ _CONTAINER = "META-INF/container.xml"
 _PAGES = (".xhtml", ".html", ".htm", ".xml", ".svg")
 _MAX_TITLE = 200
 _NAMED = 3  # missing parts that a note names; it counts the rest
+_OPF, _DC, _ANY_DC = "http://www.idpf.org/2007/opf", epub.NAMESPACES["DC"], "http://purl.org/dc/"
+# Stands for each part while ebooklib reads the package: an empty table of contents is all it must find in one.
+_UNREAD = b'<html><nav class="toc"><ol/></nav></html>'
 
 
 class _Book(NamedTuple):
@@ -37,7 +46,7 @@ class EpubExtractor:
     """A book: each spine item once, where it first stands."""
 
     id = "epub"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.EPUB})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -48,7 +57,7 @@ class EpubExtractor:
         except PackageRefused as reason:
             raise refusal(reason, context) from None
         with archive:
-            book = _package(archive, parts, context)
+            book = _package(raw, archive, parts, context)
             return _document(archive, parts, book, context)
 
 
@@ -58,14 +67,16 @@ def _document(
     pieces: list[str] = []
     blocks: list[Block] = []
     missing: list[str] = []
-    at = 0
+    at = tags = 0
     for name in dict.fromkeys(book.spine):
         if name not in parts:
             missing.append(name)
             continue
         if not name.lower().endswith(_PAGES):
             continue
-        page = render(normalize(decode_html(archive.read(parts[name]))[0]), xml=True)
+        source = normalize(decode_html(archive.read(parts[name]))[0])
+        tags += source.count("<")  # the time for trees is the book's, not each page's
+        page = render(source, xml=True, max_tree_tags=MAX_TREE_TAGS if tags <= MAX_TREE_TAGS else 0)
         if not page.text.strip():
             continue
         text = page.text.rstrip("\n") + "\n\n"
@@ -100,26 +111,26 @@ def _chapter(page: Rendered, name: str) -> str:
     return (first.partition(" > ")[0] or page.title or posixpath.basename(name).rpartition(".")[0])[:_MAX_TITLE]
 
 
-def _package(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], context: ExtractionContext) -> _Book:
+def _package(
+    raw: bytes, archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], context: ExtractionContext
+) -> _Book:  # fmt: skip
     """Read the package document that the container names first."""
     folded = {_folded(part): part for part in sorted(parts, reverse=True)}
-    roots = [found.get("full-path", "") for tag, found, _ in _elements(archive, parts[_CONTAINER]) if tag == "rootfile"]
+    container = _xml(archive.read(parts[_CONTAINER]))
+    roots = [unquote(found.get("full-path", "")) for found in container.iter("{*}rootfile")]
     root = next((name for root in roots if (name := _part(parts, folded, "", root)) in parts), None)
     if root is None:
         raise refused(context, "the book's container names no package document that is there")
-    base = posixpath.dirname(root)
-    title, order = "", []
+    package = _Reader(raw, root, _completed(_xml(archive.read(parts[root])))).load()
     hrefs: dict[str, str] = {}
     pages: list[str] = []
-    for tag, found, words in _elements(archive, parts[root]):
-        if tag == "title" and not title:
-            title = words[:_MAX_TITLE]
-        elif tag == "item" and "id" in found and "href" in found:
-            hrefs[found["id"]] = _part(parts, folded, base, found["href"])
-            if "html" in found.get("media-type", "") and "nav" not in found.get("properties", "").split():
-                pages.append(hrefs[found["id"]])
-        elif tag == "itemref" and "idref" in found:
-            order.append(found["idref"])
+    for item in package.get_items():
+        name = _part(parts, folded, posixpath.dirname(root), item.file_name)
+        hrefs.setdefault(item.id, name)
+        if "html" in (item.media_type or "") and not isinstance(item, epub.EpubNav):
+            pages.append(name)
+    title = " ".join((package.title or "").split())[:_MAX_TITLE]
+    order = [id for id, _ in package.spine if id is not None]
     unknown = sum(id not in hrefs for id in order)
     notes = [f"{unknown} spine items are not in the manifest"] if unknown else []
     spine = [hrefs[id] for id in order if id in hrefs]
@@ -128,10 +139,58 @@ def _package(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], contex
     return _Book(title, spine, notes)
 
 
-def _part(parts: dict[str, zipfile.ZipInfo], folded: dict[str, str], base: str, href: str) -> str:
-    """Give the name of the part that an href means: percent-escapes resolved, else as written, else without case."""
-    path = href.partition("#")[0]
-    names = [posixpath.normpath(posixpath.join(base, form)).lstrip("/") for form in (unquote(path), path)]
+class _Reader(epub.EpubReader):  # type: ignore[misc]  # ebooklib has no types
+    """ebooklib's reader, given the package document to read and no other part: a missing one fails no book so."""
+
+    def __init__(self, raw: bytes, name: str, package: bytes) -> None:
+        super().__init__(io.BytesIO(raw))
+        self._given = (name, package)
+
+    def read_file(self, name: str) -> bytes:
+        root, package = self._given
+        if name == _CONTAINER:
+            kind = 'media-type="application/oebps-package+xml"'
+            return f"<c xmlns={_quoted('CONTAINERNS')}><rootfile {kind} full-path={quoteattr(root)}/></c>".encode()
+        return package if name == root else _UNREAD
+
+
+def _quoted(namespace: str) -> str:
+    return quoteattr(epub.NAMESPACES[namespace])
+
+
+def _xml(data: bytes) -> etree._Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    return etree.fromstring(data, parser)
+
+
+def _completed(package: etree._Element) -> bytes:
+    """Add what ebooklib takes for granted and other readers do not: namespaces, the three sections, a title, hrefs."""
+    for element in package.iter(etree.Element):
+        name = etree.QName(element)
+        element.tag = f"{{{_DC if (name.namespace or '').startswith(_ANY_DC) else _OPF}}}{name.localname}"
+    sections = [package.find(f"{{{_OPF}}}{name}") for name in ("metadata", "manifest", "spine")]
+    metadata, manifest, spine = (
+        etree.SubElement(package, f"{{{_OPF}}}{name}") if found is None else found
+        for name, found in zip(("metadata", "manifest", "spine"), sections, strict=True)
+    )
+    etree.SubElement(metadata, f"{{{_DC}}}title")  # of several the first counts
+    spine.attrib.pop("toc", None)
+    for item in list(manifest):
+        if not (item.get("id") and item.get("href")):
+            manifest.remove(item)
+        elif "nav" not in item.get("properties", "").split():
+            item.attrib.pop("properties", None)  # a page that says it is the cover would lose its own name
+    completed: bytes = etree.tostring(package)
+    return completed
+
+
+def _part(parts: dict[str, zipfile.ZipInfo], folded: dict[str, str], base: str, path: str) -> str:
+    """Give the name of the part that an unquoted href means: without its fragment, as it was written, or without case.
+
+    A `#` may also belong to the name, and an archive may hold names that are still quoted.
+    """
+    bare = path.partition("#")[0]
+    names = [posixpath.normpath(posixpath.join(base, form)).lstrip("/") for form in (bare, quote(bare), path)]
     for name in names:
         if name in parts:
             return name
@@ -140,28 +199,3 @@ def _part(parts: dict[str, zipfile.ZipInfo], folded: dict[str, str], base: str, 
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _elements(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> list[tuple[str, dict[str, str], str]]:
-    """List a package file's elements: local name, attributes by local name, own text. The scan found it well-formed."""
-    found: list[tuple[str, dict[str, str], list[str]]] = []
-    open_: list[int] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        open_.append(len(found))
-        found.append((_local(name), {_local(key): value for key, value in attributes.items()}, []))
-
-    def text(data: str) -> None:
-        if open_:
-            found[open_[-1]][2].append(data)
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: open_.pop()
-    parser.CharacterDataHandler = text
-    parser.Parse(archive.read(entry), True)
-    return [(name, attributes, " ".join("".join(words).split())) for name, attributes, words in found]
-
-
-def _local(name: str) -> str:
-    return name.rpartition(":")[2]

@@ -15,7 +15,7 @@ class HtmlExtractor:
     """One page: its title, its visible text, a section for each heading."""
 
     id = "html"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.HTML})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -24,7 +24,8 @@ class HtmlExtractor:
         decoded, encoding = decode_html(raw)
         source = normalize(decoded)
         head = source[:1024].lower()
-        page = render(source, xml=head.lstrip().startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head)
+        xml = head.lstrip().startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
+        page = render(source, xml=xml)
         text, marks = _with_title(page)
         if len(marks) > context.limits.max_blocks:
             detail = f"more than {context.limits.max_blocks} headings (max_blocks)"

@@ -1,12 +1,24 @@
 """Read HTML or XHTML as text, with the offsets at which the path of headings changes.
 
-Shared by the HTML and EPUB extractors. It knows nothing of charsets, containers or blocks.
+Beautiful Soup builds the tree, with lxml's HTML parser under it: of its builders the one that closes `<p>`, `<li>` and
+`<td>` where the end tag is left out. The tree is walked by `next_element`, so depth costs no recursion. A tree costs
+0.9 KB and 25 to 45 µs an element (bs4 4.15), so a page of more than MAX_TREE_TAGS tags is read as the events of the
+same parser, with the same text, and one of more than MAX_TAGS is refused.
+
+Shared by the HTML and EPUB extractors and by notebooks. It knows nothing of charsets, containers or blocks.
 """
 
 import re
+import warnings
+from collections.abc import Mapping
+from html import escape
 from typing import NamedTuple
 
-from ragcli.extract.html_tokens import Kind, attributes, tokens
+from ragcli.errors import DocumentProcessingError, FailureCode
+from ragcli.extract.decode import well_formed
+
+MAX_TREE_TAGS = 50_000  # start and end tags; as a tree 1 to 2 s and at most 45 MiB
+MAX_TAGS = 2_000_000  # as events 3 to 6 s, 20 s where each is a heading; one extraction has 30
 
 
 class Rendered(NamedTuple):
@@ -35,73 +47,134 @@ _BREAKS = dict.fromkeys(_PARAGRAPHS, _PARAGRAPH) | dict.fromkeys(_LINES, _LINE) 
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"
 })  # fmt: skip
-_DROPPED = frozenset({"template", "rp"})
+_DROPPED = frozenset({"script", "style", "template", "iframe", "noembed", "noframes", "rp"})
 _VERBATIM = frozenset({"pre", "textarea", "xmp", "listing"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# A start tag of the first name ends an open element of the others (HTML, "optional tags"): hidden text ends there too.
-_ENDS = {name: frozenset({"p"}) for name in _PARAGRAPHS | {"div"}} | {
-    "li": frozenset({"li", "p"}),
-    "dt": frozenset({"dt", "dd", "p"}),
-    "dd": frozenset({"dt", "dd", "p"}),
-    "td": frozenset({"td", "th", "p"}),
-    "th": frozenset({"td", "th", "p"}),
-    "tr": frozenset({"td", "th", "tr", "p"}),
-    "option": frozenset({"option"}),
-}
 _UNSEEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _UNSEEN_CHARACTERS = re.compile("[\u00ad\ufeff]")
 _MAX_HEADING = 200  # characters of one heading in a path: it names a place and is not read as text
 
+# What an HTML parser would lose. Each pattern stops at the next `<` or reads to the end once, so all are linear.
+_CDATA = re.compile(r"<!--(?:-?>|.*?(?:-->|\Z))|<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
+_EMPTY_TAG = re.compile(r"""<([a-zA-Z][^\s/<>]*)((?:[^<>"']|"[^"<]*"|'[^'<]*')*)/>""")
+_UNFINISHED_TAG = re.compile(r"""<(?=/?[a-zA-Z](?:[^<>"']|"[^"<]*"|'[^'<]*')*(?:=\s*"[^"]*|=\s*'[^']*)?\Z)""")
+_DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
+_SUBSET = re.compile(r"<!DOCTYPE[^>\[]*\[[^\]]{0,65536}\]\s*>", re.IGNORECASE)
 
-def render(text: str, *, xml: bool = False) -> Rendered:
-    """Give a page's visible text: blocks apart, table cells by tabs, `pre` as it stands, nothing of what is hidden."""
-    page = _Page(xml)
-    for token in tokens(text, xml=xml):
-        if token.kind is Kind.TEXT:
-            page.text(token.value)
-        elif token.kind is Kind.START:
-            page.start(token.value, token.attributes)
-        else:
-            page.end(token.value)
+
+def render(text: str, *, xml: bool = False, max_tree_tags: int = MAX_TREE_TAGS) -> Rendered:
+    """Give a page's visible text: blocks apart, table cells by tabs, `pre` as it stands, nothing of what is hidden.
+
+    `xml` lets `<script/>` and the like be empty, as XHTML means it. Raises LIMIT over MAX_TAGS.
+    """
+    tags = text.count("<")
+    if tags > MAX_TAGS:
+        detail = f"more than {MAX_TAGS:,} tags in one page; split it"
+        raise DocumentProcessingError(FailureCode.LIMIT, "", "", "", detail)
+    page = _Page()
+    markup = _prepared(well_formed(text), xml)
+    if tags > max_tree_tags:
+        _read_events(markup, page)
+    elif markup and not markup.isspace():
+        _read_tree(markup, page)
     page.close_heading()
     return Rendered("".join(page.out), page.marks, page.title)
+
+
+def _prepared(text: str, xml: bool) -> str:
+    """Say in HTML what only XML says, and keep the text after a tag that never ends."""
+    doctype = _DOCTYPE.search(text)
+    if doctype is not None and (subset := _SUBSET.match(text, doctype.start())) is not None:
+        text = text[: subset.start()] + text[subset.end() :]
+    if "<![CDATA[" in text:
+        text = _CDATA.sub(lambda found: found[0] if found[1] is None else escape(found[1], quote=False), text)
+    if xml:
+        text = _EMPTY_TAG.sub(lambda tag: tag[0] if tag[1].lower() in _VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>", text)
+    return _UNFINISHED_TAG.sub("&lt;", text)
+
+
+def _read_tree(markup: str, page: "_Page") -> None:
+    from bs4 import BeautifulSoup, CData, Tag
+    from bs4.element import PreformattedString
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a page is XHTML, or short enough to be a file name, is no news
+        soup = BeautifulSoup(
+            markup, "lxml", multi_valued_attributes=None, preserve_whitespace_tags=_VERBATIM, string_containers={}
+        )
+    open_: list[Tag] = [soup]
+    node = soup.contents[0] if soup.contents else None
+    while node is not None:
+        while node.parent is not open_[-1]:
+            page.end(open_.pop().name)
+        if isinstance(node, Tag):
+            page.start(node.name, {name: str(value) for name, value in node.attrs.items()})
+            open_.append(node)
+        elif not isinstance(node, PreformattedString) or isinstance(node, CData):
+            page.text(str(node))
+        node = node.next_element
+    for tag in reversed(open_[1:]):
+        page.end(tag.name)
+
+
+def _read_events(markup: str, page: "_Page") -> None:
+    from lxml import etree
+
+    parser = etree.HTMLParser(target=_Events(page), recover=True, huge_tree=True)
+    parser.feed(markup)
+    parser.close()
+
+
+class _Events:
+    """What lxml calls while it parses: the nodes of the tree in order, each text whole."""
+
+    def __init__(self, page: "_Page") -> None:
+        self._page = page
+        self._text: list[str] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self.comment()
+        self._page.start(name, attributes)
+
+    def end(self, name: str) -> None:
+        self.comment()
+        self._page.end(name)
+
+    def data(self, text: str) -> None:
+        self._text.append(text)
+
+    def comment(self, _: str = "") -> None:
+        """Hand on the text so far; a comment is where one text ends, and nothing else."""
+        if self._text:
+            self._page.text("".join(self._text))
+            self._text.clear()
+
+    def close(self) -> None:
+        self.comment()
 
 
 class _Page:
     """A page half read: what is open, what is written, what separates it from the next run."""
 
-    def __init__(self, xml: bool) -> None:
-        self.xml = xml
+    def __init__(self) -> None:
         self.out: list[str] = []
         self.length = 0
         self.marks: list[tuple[int, str]] = [(0, "")]
         self.title = ""
         self._wanted = _NOTHING
         self._newlines = 0
-        self._open: list[str] = []
-        self._count: dict[str, int] = {}
-        self._verbatim = 0
+        self._depth = 0
         self._hidden: int | None = None  # the depth of the outermost hidden element
+        self._verbatim = self._titles = self._drawings = 0  # how many such elements are open
         self._cells = False
         self._path: list[tuple[int, str]] = []
         self._heading: tuple[int, int, int] | None = None  # level, its first piece, offset
 
-    def start(self, name: str, raw: str) -> None:
-        ended = _ENDS.get(name)
-        while ended and self._open and self._open[-1] in ended:
-            self._pop()
-        if self._hidden is None:
-            self._start_visible(name, raw)
-        empty = name in _VOID or (raw.endswith("/") and (self.xml or "svg" in self._count or "math" in self._count))
-        if empty:
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        self._count(name, 1)
+        if self._hidden is not None:
             return
-        self._open.append(name)
-        self._count[name] = self._count.get(name, 0) + 1
-        self._verbatim += name in _VERBATIM
-        if self._hidden is None and (name in _DROPPED or (raw and _is_hidden(raw))):
-            self._hidden = len(self._open) - 1
-
-    def _start_visible(self, name: str, raw: str) -> None:
         strength = _BREAKS.get(name, _NOTHING)
         if strength == _CELL:
             strength = _CELL if self._cells else _NOTHING
@@ -114,33 +187,33 @@ class _Page:
         if name in _HEADINGS:
             self.close_heading()
             self._heading = (_HEADINGS[name], len(self.out), -1)
-        elif name == "img" and " " in (description := attributes(raw).get("alt", "").strip()):
+        elif name == "img" and " " in (description := attributes.get("alt", "").strip()):
             self.text(f" {description} ")
+        if name in _DROPPED or (attributes and name not in _VOID and _is_hidden(attributes)):
+            self._hidden = self._depth
 
     def end(self, name: str) -> None:
-        if not self._count.get(name):
-            return
-        while self._pop() != name:
-            pass
-        if self._hidden is None:
-            self._wanted = max(self._wanted, _BREAKS.get(name, _NOTHING) if name not in ("td", "th") else _NOTHING)
+        self._depth -= 1
+        self._count(name, -1)
+        if self._hidden is not None and self._depth < self._hidden:
+            self._hidden = None
+        if self._hidden is None and name not in ("td", "th", "br"):
+            self._wanted = max(self._wanted, _BREAKS.get(name, _NOTHING))
             if name in _HEADINGS:
                 self.close_heading()
 
-    def _pop(self) -> str:
-        name = self._open.pop()
-        self._count[name] -= 1
-        self._verbatim -= name in _VERBATIM
-        if not self._count[name]:
-            del self._count[name]
-        if self._hidden is not None and len(self._open) <= self._hidden:
-            self._hidden = None
-        return name
+    def _count(self, name: str, step: int) -> None:
+        if name in _VERBATIM:
+            self._verbatim += step
+        elif name == "title":
+            self._titles += step
+        elif name == "svg":
+            self._drawings += step
 
     def text(self, text: str) -> None:
         if self._hidden is not None:
             return
-        if "title" in self._count and "svg" not in self._count:
+        if self._titles and not self._drawings:
             self.title = self.title or " ".join(text.split())
             return
         if not text.isascii():
@@ -199,10 +272,7 @@ class _Page:
         self.marks.append((offset, path))
 
 
-def _is_hidden(raw: str) -> bool:
-    if "hidden" not in raw.lower() and not _UNSEEN_STYLE.search(raw):
-        return False
-    found = attributes(raw)
-    if "hidden" in found:
-        return found["hidden"].lower() != "until-found"
-    return _UNSEEN_STYLE.search(found.get("style", "")) is not None
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    if "hidden" in attributes:
+        return attributes["hidden"].lower() != "until-found"
+    return _UNSEEN_STYLE.search(attributes.get("style", "")) is not None

@@ -33,7 +33,7 @@ def _spec(id: str, format: DocumentFormat, module: str, attribute: str, version:
 SPECS: tuple[ExtractorSpec, ...] = (
     _spec("text", F.TEXT, "text", "TextExtractor"),
     _spec("markdown", F.MARKDOWN, "markdown", "MarkdownExtractor"),
-    _spec("html", F.HTML, "html", "HtmlExtractor"),
+    _spec("html", F.HTML, "html", "HtmlExtractor", "2"),
     _spec("xml", F.XML, "xml", "XmlExtractor"),
     _spec("json", F.JSON, "json_data", "JsonExtractor"),
     _spec("jsonl", F.JSONL, "json_data", "JsonLinesExtractor"),
@@ -45,7 +45,7 @@ SPECS: tuple[ExtractorSpec, ...] = (
     _spec("docx", F.DOCX, "docx", "DocxExtractor"),
     _spec("xlsx", F.XLSX, "xlsx", "XlsxExtractor"),
     _spec("pptx", F.PPTX, "pptx", "PptxExtractor"),
-    _spec("epub", F.EPUB, "epub", "EpubExtractor"),
+    _spec("epub", F.EPUB, "epub", "EpubExtractor", "2"),
     _spec("source", F.SOURCE_CODE, "source", "SourceCodeContentExtractor"),
 )
 _BY_FORMAT = {format: spec for spec in SPECS for format in spec.formats}
