@@ -6,16 +6,16 @@ killed loses at most the segment it was filling.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ragcli.errors import IndexCorruptError
 from ragcli.index.layout import SegmentTotals
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
+from ragcli.index.merge_policy import merge_group, with_dead
 from ragcli.index.merging import merge_segments
 from ragcli.index.packing import BatchPacker, PackedBatch
-from ragcli.index.postings import MAX_CHUNKS
-from ragcli.index.rows import FILES, ChunkRow
+from ragcli.index.rows import FILES, ChunkRow, DocumentRow
 from ragcli.index.segment import REBUILD_HINT, Segment
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.model import Chunk
@@ -26,9 +26,6 @@ from ragcli.store.snapshots import SnapshotStore
 # Packed bytes (postings, rows, overhead) at which a segment is flushed. 192 MiB of them are some 150 MB of text, and
 # with the dictionary of terms about 600 MiB of memory.
 FLUSH_BYTES = 192 * 1024 * 1024
-# Segments of one size class (each eight times the one below) that may wait before they are merged into one.
-MAX_PER_CLASS = 8
-CLASS_FACTOR = 8
 
 
 class Flushed(NamedTuple):
@@ -54,6 +51,8 @@ class GenerationWriter:
         for info in base.segments:
             self._take(info)
         self._adopted: set[tuple[str, int]] = set()
+        # Rows that were read once, so that a run over a large index does not read each of them three times.
+        self._rows: dict[tuple[str, int], DocumentRow] = {}
         self._pending: list[str] = []
         for name in store.pending() if adopt else ():
             self._take_pending(name)
@@ -72,6 +71,7 @@ class GenerationWriter:
         for info in self._base.segments:
             for ordinal, row in self._segments[info.name].documents():
                 (files if row.source == FILES else added)[row.path] = Living(info.name, ordinal, row)
+                self._rows[info.name, ordinal] = row
         return files, added
 
     def pending(self) -> dict[str, Living]:
@@ -81,6 +81,7 @@ class GenerationWriter:
             for ordinal, row in self._segments[name].documents():
                 if row.source == FILES:
                     found[row.path] = Living(name, ordinal, row)
+                    self._rows[name, ordinal] = row
         return found
 
     # -- changes
@@ -124,11 +125,11 @@ class GenerationWriter:
 
     def living_text_bytes(self) -> int:
         """Bytes of text that the next generation will hold, pending documents that were adopted included."""
-        total = self.new_text_bytes
-        for info in self._base.segments:
-            dead = self._dead[info.name]
-            total += sum(row.text_bytes for o, row in self._segments[info.name].documents() if o not in dead)
-        return total + sum(self._segments[name].document(ordinal).text_bytes for name, ordinal in self._adopted)
+        total = self.new_text_bytes + sum(self._rows[place].text_bytes for place in self._adopted)
+        for (name, ordinal), row in self._rows.items():
+            if name not in self._pending and ordinal not in self._dead[name]:
+                total += row.text_bytes
+        return total
 
     # -- the end
 
@@ -136,7 +137,7 @@ class GenerationWriter:
         """Make `manifest`, with this run's segments and corpus, the current generation; give it back completed."""
         self._flush()
         infos = self._merged(self._survivors())
-        corpus = corpus_of(self._segments[info.name] for info in infos)
+        corpus = corpus_of((self._segments[info.name] for info in infos), self._rows)
         done = manifest._replace(segments=tuple(infos), corpus=corpus)
         self._store.commit(done)
         return done
@@ -193,12 +194,12 @@ class GenerationWriter:
         for name, info in self._infos.items():
             dead = set() if name in self._flushed else self._dead[name]
             if len(dead) < info.documents:
-                found.append(_with_dead(self._segments[name], info, dead))
+                found.append(with_dead(self._segments[name], info, dead))
                 self._segments[name].bury(dead)
         return sorted(found, key=lambda info: info.name)
 
     def _merged(self, infos: list[SegmentInfo]) -> list[SegmentInfo]:
-        while group := _merge_group(infos):
+        while group := merge_group(infos):
             sink = self._store.segment_writer()
             try:
                 totals = merge_segments([self._segments[info.name] for info in group], sink)
@@ -213,54 +214,26 @@ class GenerationWriter:
         return infos
 
 
-def _with_dead(segment: Segment, info: SegmentInfo, dead: set[int]) -> SegmentInfo:
-    """Count what stays alive."""
-    chunks = english = code = 0
-    for ordinal in dead:
-        own = segment.chunk_range(ordinal)
-        chunks += len(own)
-        english += sum(segment.english_lengths[own.start : own.stop])
-        code += sum(segment.code_lengths[own.start : own.stop])
-    totals = segment.totals
-    return info._replace(
-        chunks=totals.chunks - chunks,
-        english_length=totals.english_length - english,
-        code_length=totals.code_length - code,
-        dead=tuple(sorted(dead)),
-    )
+def corpus_of(segments: Iterable[Segment], known: Mapping[tuple[str, int], DocumentRow] = {}) -> Corpus:
+    """Sum up the living documents. The digest does not depend on how they are cut into segments.
 
-
-def _merge_group(infos: Sequence[SegmentInfo]) -> list[SegmentInfo]:
-    """The next segments to write as one: a class that is too full, else one that is a third dead; [] for none."""
-    classes: dict[int, list[SegmentInfo]] = {}
-    for info in infos:
-        size, rank = max(info.chunks, 1), 0
-        while size >= CLASS_FACTOR:
-            size, rank = size // CLASS_FACTOR, rank + 1
-        classes.setdefault(rank, []).append(info)
-    for _, members in sorted(classes.items()):
-        if len(members) > MAX_PER_CLASS and sum(info.chunks for info in members) <= MAX_CHUNKS:
-            return sorted(members, key=lambda info: info.name)
-    for info in infos:
-        if 3 * len(info.dead) >= info.documents:
-            return [info]
-    return []
-
-
-def corpus_of(segments: Iterable[Segment]) -> Corpus:
-    """Sum up the living documents. The digest does not depend on how they are cut into segments."""
-    rows = [(row.source, row.path, row, bool(segment.chunk_range(o)), len(segment.chunk_range(o)))
-            for segment in segments for o, row in segment.documents()]  # fmt: skip
+    `known` holds rows that need not be read again, by segment and ordinal.
+    """
+    rows: list[tuple[str, str, DocumentRow, int]] = []
+    for segment in segments:
+        for ordinal in segment.living():
+            row = known.get((segment.name, ordinal)) or segment.document(ordinal)
+            rows.append((row.source, row.path, row, len(segment.chunk_range(ordinal))))
     rows.sort(key=lambda entry: entry[:2])
     digest = hashlib.sha256()
-    for source, path, row, _, _ in rows:
+    for source, path, row, _ in rows:
         digest.update(f"{source}\0{path}\0".encode("utf-8", "surrogateescape") + row.fingerprint)
     files = [entry for entry in rows if entry[0] == FILES]
     return Corpus(
         digest=digest.hexdigest()[:16],
         files=len(files),
         added=len(rows) - len(files),
-        chunks=sum(entry[4] for entry in rows),
+        chunks=sum(entry[3] for entry in rows),
         text_bytes=sum(entry[2].text_bytes for entry in rows),
         without_text=sum(not entry[3] for entry in files),
         formats=_counted(entry[2].format for entry in files),

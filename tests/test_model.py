@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragcli import generations
 from ragcli.errors import SourceRejectedError
+from ragcli.index import merge_policy
 from ragcli.service import RagService
 from ragcli.settings import STANDARD, IndexOptions
 from ragcli.store.directory import RamDirectory
@@ -128,12 +128,12 @@ class Model:
 @contextmanager
 def small_steps(per_class: int = 2) -> Iterator[None]:
     """Merge early, so that a short series merges often."""
-    before = generations.MAX_PER_CLASS
-    generations.MAX_PER_CLASS = per_class
+    before = merge_policy.MAX_PER_CLASS
+    merge_policy.MAX_PER_CLASS = per_class
     try:
         yield
     finally:
-        generations.MAX_PER_CLASS = before
+        merge_policy.MAX_PER_CLASS = before
 
 
 def run(series: list[tuple[object, ...]]) -> None:

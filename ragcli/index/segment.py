@@ -166,9 +166,12 @@ class Segment:
 
     def documents(self) -> Iterator[tuple[int, DocumentRow]]:
         """The living documents with their ordinals."""
-        for ordinal in range(self.totals.documents):
-            if ordinal not in self.dead:
-                yield ordinal, self.document(ordinal)
+        for ordinal in self.living():
+            yield ordinal, self.document(ordinal)
+
+    def living(self) -> Iterator[int]:
+        """The ordinals of living documents."""
+        return (ordinal for ordinal in range(self.totals.documents) if ordinal not in self.dead)
 
     def document_row(self, ordinal: int) -> bytes:
         """A document's row as stored; for merging."""
@@ -176,8 +179,7 @@ class Segment:
 
     def chunk_range(self, document: int) -> range:
         """The ordinals of a document's chunks."""
-        start, end = unpack_u32(self._part("document_chunks", 4 * document, 8))
-        return range(start, end)
+        return range(self._number("document_chunks", document), self._number("document_chunks", document + 1))
 
     def chunk(self, ordinal: int) -> ChunkRow:
         """A chunk's row."""
