@@ -5,21 +5,20 @@ Until the last step readers see the previous generation, and any error leaves it
 
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ragcli.added import ids_digest, reconcile
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import FailureCode, SourceRejectedError, StrictError
+from ragcli.errors import FailureCode, SourceRejectedError
 from ragcli.generations import GenerationWriter
 from ragcli.index.manifest import Manifest
 from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
-from ragcli.model import IndexProgress, IndexReport, ProgressCallback, Skipped, SkipReason, Walk
-from ragcli.outcomes import Tally, pipeline_digest
+from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
+from ragcli.outcomes import Tally, nothing_usable, pipeline_digest, strict_failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan, without
 from ragcli.repair import IndexRequest, sound_base
@@ -111,7 +110,7 @@ class _Run:
             )
         chosen = [e for e in found.skipped if e.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET)]
         if chosen and not self._request.dry_run:
-            raise _nothing_usable(self._request.root, chosen)
+            raise nothing_usable(self._request.root, chosen)
         self._notices.append(f"{self._request.root} holds no files: 0 files indexed")
 
     # -- the two ways on
@@ -121,7 +120,7 @@ class _Run:
         tally = Tally(found.skipped)
         tally.carry(planned.carried, base.failures, cache.skipped)
         if tally.failures and self._request.strict:
-            raise _strict(tally)
+            raise strict_failure(tally.sorted_failures())
         if self._request.dry_run:
             return self._report(base, tally, committed=False)
         if self._is_same_tree(base):
@@ -214,9 +213,9 @@ class _Run:
 
     def _check(self, tally: Tally, found: Walk) -> None:
         if tally.failures and self._request.strict:
-            raise _strict(tally)
+            raise strict_failure(tally.sorted_failures())
         if found.files and not tally.usable:
-            raise _nothing_usable(self._request.root, tally.skipped)
+            raise nothing_usable(self._request.root, tally.skipped)
 
     # -- the end
 
@@ -283,22 +282,3 @@ _KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out 
 def _failed(failure: ItemFailure[Item]) -> FileOutcome:
     reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
     return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)
-
-
-def _strict(tally: Tally) -> StrictError:
-    failures = tally.sorted_failures()
-    first = failures[0]
-    return StrictError(
-        f"{len(failures):,} documents failed, the first is {first.file}: {first.reason}",
-        "nothing was committed; leave them out with --exclude, or run without --strict",
-    )
-
-
-def _nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError:
-    """Name the rule that left out most, since that is nearly always the mistake."""
-    rules = Counter(f"{entry.reason.value} {entry.rule}".rstrip() for entry in skipped)
-    (rule, count), *_ = sorted(rules.items(), key=lambda item: (-item[1], item[0])) or [("nothing", 0)]
-    return SourceRejectedError(
-        f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
-        "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
-    )

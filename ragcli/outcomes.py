@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import FailureCode
+from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
@@ -105,3 +105,22 @@ class Tally:
 
     def _keep(self, file: SourceFile, state: str) -> None:
         self.states[file.path] = FileState(file, state)
+
+
+def strict_failure(failures: Sequence[Failure]) -> StrictError:
+    """What `--strict` says of the documents that failed."""
+    first = failures[0]
+    return StrictError(
+        f"{len(failures):,} documents failed, the first is {first.file}: {first.reason}",
+        "nothing was committed; leave them out with --exclude, or run without --strict",
+    )
+
+
+def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError:
+    """Name the rule that left out most, since that is nearly always the mistake."""
+    rules = Counter(f"{entry.reason.value} {entry.rule}".rstrip() for entry in skipped)
+    (rule, count), *_ = sorted(rules.items(), key=lambda item: (-item[1], item[0])) or [("nothing", 0)]
+    return SourceRejectedError(
+        f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
+        "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
+    )

@@ -11,7 +11,7 @@ import random
 import sys
 from pathlib import Path
 
-from ragcli import generations
+from ragcli.index import merge_policy
 from ragcli.service import RagService, SessionManager
 from tests.engine import index
 from tests.generations import write_generation
@@ -22,7 +22,7 @@ FIRST_OF_RUN = 1_000_000
 
 def main(data: str, root: str, seed: int, files: int) -> None:
     """Change the session until somebody ends this process."""
-    generations.MAX_PER_CLASS = 2  # merges, which this process must be killed in too, come often
+    merge_policy.MAX_PER_CLASS = 2  # merges, which this process must be killed in too, come often
     random_ = random.Random(seed)
     rag = SessionManager(data).get_rag("killed")
     step = seed * FIRST_OF_RUN

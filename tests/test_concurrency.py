@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ragcli import generations
 from ragcli.errors import LockedError
+from ragcli.index import merge_policy
 from ragcli.service import SessionManager
 from ragcli.store.directory import OsDirectory
 from tests.engine import answers, index, rebuilt
@@ -27,7 +27,7 @@ COMMITS = 50
 
 @pytest.fixture
 def merging_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generations, "MAX_PER_CLASS", 2)
+    monkeypatch.setattr(merge_policy, "MAX_PER_CLASS", 2)
 
 
 @pytest.fixture
