@@ -149,6 +149,49 @@ def test_sloppy_and_old_pages_are_read():
     assert read(book({"a": "1.html"}, ["a"], {"1.html": old})).text.split() == ["Привет", "мир", "да"]
 
 
+ITEM = f'<item id="a" href="1.xhtml" media-type="{PAGE}"/>'
+OEB = (
+    '<package xmlns="http://openebook.org/namespaces/oeb-package/1.0/"><metadata>'
+    '<dc-metadata xmlns:dc="http://purl.org/dc/elements/1.0/"><dc:Title>T</dc:Title></dc-metadata></metadata>'
+    '<manifest><item id="a" href="1.xhtml" media-type="text/x-oeb1-document"/></manifest>'
+    '<spine><itemref idref="a"/></spine></package>'
+)
+
+
+@pytest.mark.parametrize("document, title", [
+    (f"<package><metadata><title>T</title></metadata><manifest>{ITEM}</manifest>"
+     '<spine toc="ncx"><itemref idref="a"/></spine></package>', "T"),
+    (f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{ITEM}</manifest></package>', None),
+    (OEB, "T"),
+    (package({"a": "1.xhtml"}, ["a"]).replace("<manifest>", "<!-- c --><?pi?><manifest><!-- c --><item/><item id='b'/>"
+     "<item id='n' properties='nav' href='gone.xhtml' media-type='application/xhtml+xml'/>"
+     "<item id='ncx' href='gone.ncx' media-type='application/x-dtbncx+xml'/>"), "A Book"),
+    (package({"a": "1.xhtml"}, ["a"]).replace('<item id="a"', '<item properties="cover" id="a"'), "A Book"),
+    ('<!DOCTYPE package SYSTEM "http://localhost/x.dtd">' + package({"a": "1.xhtml"}, ["a"]), "A Book"),
+])  # fmt: skip
+def test_a_package_document_that_leaves_things_out_is_read(document, title):
+    raw = zipped({
+        "META-INF/container.xml": container("book.opf"), "book.opf": document, "1.xhtml": page("<h1>One</h1>words"),
+    })  # fmt: skip
+
+    assert chapters(read(raw)) == [("One", "One\n\nwords")]
+    assert read(raw).metadata.get("title") == title
+
+
+def test_a_chapter_is_read_as_html_that_may_say_what_only_xhtml_says():
+    raw = book({"a": "1.xhtml"}, ["a"], {"1.xhtml": page("one&nbsp;&eacute;<script src='x'/> <i/>two<![CDATA[<3>]]>")})
+
+    assert read(raw).text.strip() == "one é two<3>"
+
+
+def test_a_book_of_many_tags_is_read_whole():
+    """Each page alone is small; together they are more than a tree may hold."""
+    names = [f"{n}.xhtml" for n in range(3)]
+    raw = book({n: n for n in names}, names, {n: page(f"<h1>{n}</h1>" + "<b>x</b>" * 12_000) for n in names})
+
+    assert chapters(read(raw)) == [(n, f"{n}\n\n" + "x" * 12_000) for n in names]
+
+
 @pytest.mark.parametrize("raw", [
     b"", b"plain words", book({"a": "1.xhtml"}, ["a"], {"1.xhtml": page("words")})[:300],
     zipped({"OPS/book.opf": package({}, [])}), zipped({"META-INF/container.xml": container("none.opf")}),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.html_text import render
+from ragcli.extract.html_text import MAX_TAGS, render
 from ragcli.extract.registry import extract
 from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
 from ragcli.settings import Limits
@@ -135,7 +135,16 @@ def test_unfinished_markup_is_read_in_one_pass(piece):
 
 def test_text_after_an_unfinished_tag_is_kept():
     assert "kept" in read("<p>one <a href='x kept").text
+    assert "kept" in read("<p>one <a title=\"x>y</p><p>kept</p><b c='d'>kept").text
     assert "kept" in read("<title>one <p>kept").text
+
+
+def test_a_page_of_more_tags_than_time_allows_is_refused_by_number():
+    with pytest.raises(DocumentProcessingError, match=f"{MAX_TAGS:,} tags") as caught:
+        read("<p>" * (MAX_TAGS + 1))
+
+    assert caught.value.code == FailureCode.LIMIT
+    assert caught.value.uri == "a.html"
 
 
 def test_cdata_of_xhtml_is_text_and_an_empty_script_is_empty():
@@ -186,3 +195,20 @@ def test_whatever_the_markup_blocks_tile_a_text_without_loose_ends(parts):
 
     assert "".join(document.text[b.start : b.end] for b in document.blocks) == document.text
     assert not re.search(r"\A\n|[ \t]\n\S", document.text) or "<pre>" in parts
+
+
+odd_markup = st.lists(
+    st.sampled_from(["<xmp>", "</xmp>", "<textarea>", "\n", " \n ", "<svg>", "</svg>", "<h1>", "<li>", "</ul>", "<table>",
+                     "</table>", "<br/>", "<![CDATA[", "]]>", "<a b='", '<a b="', "<a {x}=1>", "<o:p>", "<!-- c -->",
+                     "<body>", "</head>", "é", "\xad", "words", "<div style='display:none'>", "</div>", "<template>",
+                     "<?x", "&#0;", "<img alt='two words'>", "<pre>", "<h2>", "<p>", "</p>", "<title>", "<script>"]),
+    max_size=30,
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(markup | odd_markup, st.booleans())
+def test_a_page_too_large_for_a_tree_has_the_same_text_and_headings(parts, xml):
+    page = "".join(parts)
+
+    assert render(page, xml=xml, max_tree_tags=-1) == render(page, xml=xml)

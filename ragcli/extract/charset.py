@@ -75,9 +75,11 @@ def _html_label(head: str) -> str:
     declared = _XML_DECLARATION.match(head)
     if declared is not None:
         return declared[1]
-    if "charset" not in head.lower():
+    last = head.lower().rfind("charset")
+    if last < 0:
         return ""
-    for meta in _metas(head):
+    end = head.find(">", last)  # what comes after is not worth a tree
+    for meta in _metas(head[: end + 1] if end > 0 else head):
         label = meta.get("charset", "")
         if not label and meta.get("http-equiv", "").lower() == "content-type":
             content = _IN_CONTENT.search(meta.get("content", ""))

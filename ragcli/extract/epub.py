@@ -167,13 +167,15 @@ def _completed(package: etree._Element) -> bytes:
     """Add what ebooklib takes for granted and other readers do not: namespaces, the three sections, a title, hrefs."""
     for element in package.iter(etree.Element):
         name = etree.QName(element)
-        element.tag = f"{{{_DC if (name.namespace or '').startswith(_ANY_DC) else _OPF}}}{name.localname}"
+        dublin = (name.namespace or "").startswith(_ANY_DC) or name.localname == "title"
+        element.tag = f"{{{_DC}}}{name.localname.lower()}" if dublin else f"{{{_OPF}}}{name.localname}"
     sections = [package.find(f"{{{_OPF}}}{name}") for name in ("metadata", "manifest", "spine")]
     metadata, manifest, spine = (
         etree.SubElement(package, f"{{{_OPF}}}{name}") if found is None else found
         for name, found in zip(("metadata", "manifest", "spine"), sections, strict=True)
     )
-    etree.SubElement(metadata, f"{{{_DC}}}title")  # of several the first counts
+    title = next(package.iter(f"{{{_DC}}}title"), None)
+    etree.SubElement(metadata, f"{{{_DC}}}title").text = "" if title is None else title.text  # the first counts
     spine.attrib.pop("toc", None)
     for item in list(manifest):
         if not (item.get("id") and item.get("href")):
