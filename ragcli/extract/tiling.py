@@ -26,8 +26,8 @@ Span = tuple[int, int]
 
 _TAIL = re.compile(r"[ \t;,)\]}]*(?:(?://|#|--|/\*|\(\*|\{-)[^\n]*)?(?:\n|\Z)")
 _CLOSING = re.compile(
-    r"(?:[ \t]*#[ \t]*(?:endif|else)\b[^\n]*|\}[ \t;]*(?://[^\n]*|/\*[^\n]*\*/)|\b(?:end|End|END)(?:[ \t]+\w+){0,2}(?![\w.])"
-    r"|\b(?:fi|done|esac)\b|[^\w#}]|[#}])*"
+    r"(?:[ \t]*#[ \t]*(?:endif|else)\b[^\n]*|\}[ \t;]*(?://[^\n]*|/\*[^\n]*\*/)"
+    r"|\b(?:end|End|END)(?:[ \t]+\w+){0,2}(?![\w.])|\b(?:fi|done|esac)\b|[^\w#}]|[#}])*"
 )
 _MODIFIERS = re.compile(r"[ \t]*(?:\w+(?:\([^()\n]*\))?[ \t]+){1,4}")  # also macros: `API(2) static`
 _ANNOTATIONS = re.compile(r"(?:@(?!interface\b)[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|#?\[[^\[\]]*\]\s*)+")
