@@ -98,7 +98,7 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
     kept = signals.kept_shares(query, candidates, first)
     central = signals.central_shares(candidates, file_names)
     for members in files.values():
-        members.sort(key=lambda own: (-own.score, own.candidate.start_line))
+        members.sort(key=lambda own: (-own.score, own.candidate.start_line, own.candidate.id))
         best = members[0]
         if best.score <= 0.0:
             continue
