@@ -18,8 +18,20 @@ WORDS = 50_000
 WORDS_A_CHUNK = 50
 CHUNKS_A_FILE = 100
 FILES_A_DIRECTORY = 500
-RARE = "word40001 word31007"
-COMMON = "word1 word3 word12"
+
+
+def word(rank: int) -> str:
+    """A word of letters for a rank; frequent ones are short, as words are."""
+    letters = ""
+    rank += 5
+    while rank:
+        rank, syllable = divmod(rank, 75)
+        letters += "bdfgklmnprstvzh"[syllable // 5] + "aeiou"[syllable % 5]
+    return letters
+
+
+RARE = f"{word(40_001)} {word(31_007)}"
+COMMON = f"{word(1)} {word(30)} {word(120)}"
 
 
 def write_tree(root: Path, chunks: int) -> int:
@@ -27,7 +39,7 @@ def write_tree(root: Path, chunks: int) -> int:
     chosen = random.Random(20_010_109)
     weights = [1 / (rank + 2.7) for rank in range(WORDS)]
     # One long draw, cut at random places: a draw for each chunk would take longer than indexing it.
-    stream = [f"word{rank}" for rank in chosen.choices(range(WORDS), weights, k=2_000_000)]
+    stream = [word(rank) for rank in chosen.choices(range(WORDS), weights, k=2_000_000)]
     total = 0
     for file in range(-(-chunks // CHUNKS_A_FILE)):
         path = root / f"{file // FILES_A_DIRECTORY:03}" / f"f{file:06}.md"
