@@ -114,6 +114,7 @@ def test_json_keeps_every_name_exactly(run: Run, tree: Path, data: Path) -> None
     assert names == {
         os.fsencode(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()
     } - {b"[x].pdf", b"build/made.md"}  # fmt: skip
+    assert [hit["file"] for hit in value["results"] if "file_bytes" in hit] == [os.fsdecode(b"n_\xe9.txt")]
     (escaped,) = [hit for hit in value["results"] if "esc" in str(hit["file"])]
     assert "\x1b[2J" in escaped["content"]
     assert "\\u001b[2J" in answer.out

@@ -32,6 +32,14 @@ def test_a_reader_that_leaves_is_no_error(words: str, tree: Path, data: Path) ->
     assert b"Traceback" not in done.stderr and b"BrokenPipe" not in done.stderr
 
 
+def test_a_reader_that_leaves_a_run_with_worker_processes_is_no_error(tree: Path, tmp_path: Path) -> None:
+    """Such a process takes itself apart at its end, and flushes once more."""
+    done = shell("$RAGCLI index . --workers 2 --json | true; echo ${PIPESTATUS[0]}", tmp_path, tree)
+
+    assert done.stdout == b"0\n"
+    assert b"BrokenPipe" not in done.stderr
+
+
 def test_a_reader_of_messages_that_leaves_is_no_error(tree: Path, data: Path) -> None:
     done = shell("$RAGCLI index . 2>&1 | true; echo ${PIPESTATUS[0]}", data, tree)
 
@@ -80,6 +88,19 @@ def test_a_query_of_any_script_finds_under_any_locale(variables: dict[str, str],
     value = json.loads(done.stdout)
     assert value["query"] == "漢"
     assert value["results"][0]["file"] == "guide.md"
+
+
+def test_names_are_the_same_under_any_locale(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    root.mkdir()
+    (root / "größe 🦊.md").write_text("papaya\n")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert ragcli("index", ".", data=tmp_path / "d", cwd=root, **ascii_only).returncode == 0
+
+    (hit,) = json.loads(ragcli("search", "papaya", "--json", data=tmp_path / "d", cwd=root).stdout)["results"]
+    assert (hit["file"], hit["stale"]) == ("größe 🦊.md", False)
+    plain = ragcli("search", "papaya", data=tmp_path / "d", cwd=root, **ascii_only)
+    assert plain.stdout == b"gr\\xf6\\xdfe \\U0001f98a.md:1:papaya\n"
 
 
 @pytest.mark.parametrize("words", [["search", "kiwi"], ["index", "."], ["status"], ["prompt", "kiwi"]])
