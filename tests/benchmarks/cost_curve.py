@@ -1,6 +1,6 @@
 """What an index costs as it grows: `python -m tests.benchmarks.cost_curve 1000 10000 100000 1000000`.
 
-Generated Markdown, one section of some 50 words a chunk, words drawn by Zipf's law from 50,000; the same text for the
+Generated Markdown, one section of 100 words a chunk, words drawn by Zipf's law from 50,000; the same text for the
 same number. Each figure is of whole processes of the command line: wall seconds, the largest sum over time of the
 memory of all of them, and medians of five searches.
 """
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 WORDS = 50_000
-WORDS_A_CHUNK = 50
+WORDS_A_CHUNK = 100
 CHUNKS_A_FILE = 100
 FILES_A_DIRECTORY = 500
 
