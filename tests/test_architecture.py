@@ -63,11 +63,9 @@ LIBRARIES = {
     "ebooklib": {"extract"},
     "bs4": {"extract"},
     "lxml": {"extract"},
-    "yaml": {"extract"},
     "tree_sitter": {"extract"},
     "charset_normalizer": {"extract"},
     "Stemmer": {"analysis", "identifiers"},
-    "pathspec": {"ingest"},
     "platformdirs": {"config", "config_files"},
     "pickle": {"ingest"},
 }
