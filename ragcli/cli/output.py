@@ -18,6 +18,8 @@ def prepare() -> None:
         except OSError:
             # Closed by the caller (`>&-`): without this the next file opened would become standard output.
             os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:

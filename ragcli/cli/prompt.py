@@ -81,7 +81,7 @@ def prompt(
 def read_text(name: str) -> str:
     """Read a text from a file, or from standard input for `-`; bytes that are not UTF-8 show as U+FFFD."""
     if name == "-":
-        raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        raw = sys.stdin.buffer.read()
     else:
         with open(name, "rb") as stream:
             raw = stream.read()

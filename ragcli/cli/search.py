@@ -84,7 +84,7 @@ def search(
     if fresh:
         refresh(service, asked)
     if batch:
-        return _batch(service, settled.k, settings)
+        return _batch(service, settled.k, settings, asked)
     outcome = service.query(query_text(query or []), settled.k, settings)
     tell(outcome.notices, outcome.degraded, asked)
     if asked.quiet:
@@ -111,7 +111,7 @@ def _check_output(
         raise UsageError(f"--batch prints JSON lines and excludes {names[0]}", "leave one of them out")
 
 
-def _batch(service: "RagService", k: int, settings: SearchSettings) -> int:
+def _batch(service: "RagService", k: int, settings: SearchSettings, asked: Shared) -> int:
     """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
     import signal
 
@@ -119,7 +119,7 @@ def _batch(service: "RagService", k: int, settings: SearchSettings) -> int:
 
     # KeyboardInterrupt can be lost in a destructor, and the loop would go on; there is nothing here to clean up.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    found, wrong = False, False
+    found, wrong, told = False, False, False
     for raw in sys.stdin.buffer:
         query = raw.decode("utf-8", "replace").rstrip("\r\n")
         try:
@@ -129,6 +129,8 @@ def _batch(service: "RagService", k: int, settings: SearchSettings) -> int:
             output.write_json({"schema": SCHEMA, "query": query, "error": error.message, "results": []})
         else:
             found = found or bool(outcome.results)
+            tell([] if told else outcome.notices, outcome.degraded, asked)
+            told = True
             output.write_json(outcome_value(outcome))
         output.flush()
     if wrong:
