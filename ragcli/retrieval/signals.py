@@ -34,16 +34,6 @@ _TYPE_KINDS = frozenset(
         *("macro", "actor", "record", "extension"),
     )
 )
-_KEEP = {
-    "test": weights.KEEP_TEST,
-    "example": weights.KEEP_EXAMPLE,
-    "vendored": weights.KEEP_VENDORED,
-    "generated": weights.KEEP_GENERATED,
-    "reexport": weights.KEEP_REEXPORT,
-    "private": weights.KEEP_PRIVATE,
-}
-
-
 NAMELESS = FileName((), "", (), 0)
 
 
@@ -156,7 +146,7 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
         path = candidate.path
         share = 1.0
         for role in sorted(roles(path) - asked):
-            share *= _KEEP[role]
+            share *= weights.KEEP_ROLE[role]
         if beside_source and not _is_source(candidate):
             share *= weights.KEEP_BESIDE_CODE
         if any(path.startswith(directory) for directory in outdated):
