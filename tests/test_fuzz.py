@@ -65,8 +65,8 @@ TOKENS = [
     b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"<", b">", b"</", b"<!--", b"<![CDATA[", b"&#0;", b"&#x110000;", b"]]>", b'"',
     b"'", b"{", b"}", b"[", b"]", b"(", b")", b"\n", b"\r", b"\t", b"\\", b"\\u", b"\\ud800", b"```", b"-1", b"0",
     b"1e999", b"999999999999999999999", b"/Length 0", b"/Kids [3 0 R]", b"endobj", b"stream\n", b"w:tbl",
-    b"../../etc/passwd", b"\xed\xa0\x80", "é".encode(), "\N{ZERO WIDTH JOINER}".encode(), b"#", b"---\n", b": ", b"&a", b"*a",
-    b"!!python/object:os.system",
+    b"../../etc/passwd", b"\xed\xa0\x80", "é".encode(), "\N{ZERO WIDTH JOINER}".encode(), b"#", b"---\n", b": ", b"&a",
+    b"*a", b"!!python/object:os.system",
 ]  # fmt: skip
 
 
