@@ -85,7 +85,7 @@ def index(
             root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
             allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
         )  # fmt: skip
-    _tell(report, options, asked, dry_run=dry_run)
+    _tell(report, asked, dry_run=dry_run)
     return 0
 
 
@@ -125,7 +125,7 @@ def _pattern_hint(options: IndexOptions) -> Iterator[None]:
         raise SourceRejectedError(error.message, hint) from None
 
 
-def _tell(report: IndexReport, options: IndexOptions, asked: Shared, *, dry_run: bool) -> None:
+def _tell(report: IndexReport, asked: Shared, *, dry_run: bool) -> None:
     """Write JSON to standard output, or the summary for people to standard error."""
     from ragcli.cli.render_index import summary
     from ragcli.cli.telling import tell
@@ -137,5 +137,5 @@ def _tell(report: IndexReport, options: IndexOptions, asked: Shared, *, dry_run:
         output.write_json(report_value(report))
     if asked.quiet or (asked.json and not asked.verbose):
         return
-    for line in summary(report, options, stderr_terminal(asked), verbose=asked.verbose, dry_run=dry_run):
+    for line in summary(report, stderr_terminal(asked), verbose=asked.verbose, dry_run=dry_run):
         output.say(line)

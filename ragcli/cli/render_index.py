@@ -5,17 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from ragcli.cli.terminal import BOLD, DIM, RED, Terminal, paint, visible_name
 from ragcli.model import Failure, IndexReport, Skipped, SkipReason
-from ragcli.settings import IndexOptions
 
 _SHOWN_FAILURES = 10
 # Skipped by a default rule too, but nobody misses them among the results.
 _NO_SOURCE = frozenset((".git", ".gitignore", ".tnsignore"))
 
 
-def summary(
-    report: IndexReport, options: IndexOptions, terminal: Terminal, *, verbose: bool = False, dry_run: bool = False
-) -> Iterator[str]:
-    """Yield the lines of a summary: counts, failures, what was skipped by which rule, patterns that did nothing."""
+def summary(report: IndexReport, terminal: Terminal, *, verbose: bool = False, dry_run: bool = False) -> Iterator[str]:
+    """Yield the lines of a summary: counts, failures, what was skipped by which rule."""
     files = report.files
     indexed = files.new + files.changed + files.kept
     verb = "Would index" if dry_run else "Indexed"
@@ -31,7 +28,6 @@ def summary(
             yield paint(terminal, DIM, f"    by default rules: {rules} (see --no-default-skips)")
         if verbose:
             yield from (paint(terminal, DIM, f"    {_skipped(entry)}") for entry in report.skipped)
-    yield from _hints(report, options, indexed)
     if dry_run:
         yield "  nothing was written (--dry-run)"
     elif not report.committed:
@@ -68,12 +64,6 @@ def _rules(skipped: Sequence[Skipped]) -> str:
 def _skipped(entry: Skipped) -> str:
     rule = f" ({visible_name(entry.rule)})" if entry.rule else ""
     return f"{visible_name(entry.path)}{'/' if entry.is_dir else ''}: {entry.reason}{rule}"
-
-
-def _hints(report: IndexReport, options: IndexOptions, indexed: int) -> Iterator[str]:
-    if options.include and not indexed:
-        patterns = " ".join(options.include)
-        yield f"  hint: nothing matched --include {visible_name(patterns)} (* stays in one directory; try **/*.py)"
 
 
 def _count(number: int, noun: str) -> str:

@@ -15,7 +15,6 @@ from ragcli.cli.app import COMMANDS, build, tree
 from ragcli.cli.output import json_text
 from ragcli.cli.terminal import Terminal
 from ragcli.prompt import render
-from ragcli.settings import IndexOptions
 from tests.cli import values as fixed
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "cli"
@@ -81,17 +80,17 @@ def test_json_lines() -> None:
 
 
 def test_index_summary() -> None:
-    check("index.txt", lines(render_index.summary(fixed.REPORT, IndexOptions(), on_terminal(80))))
+    check("index.txt", lines(render_index.summary(fixed.REPORT, on_terminal(80))))
 
 
 def test_index_summary_in_full() -> None:
-    rows = render_index.summary(fixed.REPORT, IndexOptions(), on_terminal(80), verbose=True, dry_run=True)
+    rows = render_index.summary(fixed.REPORT, on_terminal(80), verbose=True, dry_run=True)
     check("index-verbose.txt", lines(rows))
 
 
-def test_index_hint_for_a_pattern_that_matched_nothing() -> None:
-    nothing = fixed.REPORT._replace(files=fixed.REPORT.files._replace(new=0, changed=0, kept=0), committed=False)
-    check("index-nothing.txt", lines(render_index.summary(nothing, IndexOptions(include=("*.py",)), on_terminal(80))))
+def test_index_summary_where_nothing_changed() -> None:
+    quiet = fixed.REPORT._replace(failed=[], skipped=[], committed=False)
+    check("index-nothing.txt", lines(render_index.summary(quiet, on_terminal(80))))
 
 
 def test_status(monkeypatch: pytest.MonkeyPatch) -> None:
