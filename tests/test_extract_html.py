@@ -198,10 +198,10 @@ def test_whatever_the_markup_blocks_tile_a_text_without_loose_ends(parts):
 
 
 odd_markup = st.lists(
-    st.sampled_from(["<xmp>", "</xmp>", "<textarea>", "\n", " \n ", "<svg>", "</svg>", "<h1>", "<li>", "</ul>", "<table>",
+    st.sampled_from(["<xmp>", "</xmp>", "<textarea>", "\n", " \n ", "<svg>", "</svg>", "<h1>", "<li>", "</ul>", "<p>",
                      "</table>", "<br/>", "<![CDATA[", "]]>", "<a b='", '<a b="', "<a {x}=1>", "<o:p>", "<!-- c -->",
                      "<body>", "</head>", "é", "\xad", "words", "<div style='display:none'>", "</div>", "<template>",
-                     "<?x", "&#0;", "<img alt='two words'>", "<pre>", "<h2>", "<p>", "</p>", "<title>", "<script>"]),
+                     "<?x", "<img alt='two words'>", "<pre>", "<h2>", "<table>", "</p>", "<title>", "<script>"]),
     max_size=30,
 )  # fmt: skip
 

@@ -2,8 +2,8 @@
 
 Beautiful Soup builds the tree, with lxml's HTML parser under it: of its builders the one that closes `<p>`, `<li>` and
 `<td>` where the end tag is left out. The tree is walked by `next_element`, so depth costs no recursion. A tree costs
-0.9 KB and 25 to 45 µs an element (bs4 4.15), so a page of more than MAX_TREE_TAGS tags is read as the events of the
-same parser, with the same text, and one of more than MAX_TAGS is refused.
+0.9 KB and 25 to 45 µs an element (bs4 4.15), so a page of more than MAX_TREE_TAGS tags or MAX_TREE_CHARS characters is
+read as the events of the same parser, with the same text, and one of more than MAX_TAGS is refused.
 
 Shared by the HTML and EPUB extractors and by notebooks. It knows nothing of charsets, containers or blocks.
 """
@@ -18,6 +18,7 @@ from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.decode import well_formed
 
 MAX_TREE_TAGS = 50_000  # start and end tags; as a tree 1 to 2 s and at most 45 MiB
+MAX_TREE_CHARS = 2_000_000  # libxml2 cuts a text at 10,000,000 bytes of UTF-8, and Beautiful Soup has no way to say no
 MAX_TAGS = 2_000_000  # as events 3 to 6 s, 20 s where each is a heading; one extraction has 30
 
 
@@ -54,10 +55,12 @@ _UNSEEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _UNSEEN_CHARACTERS = re.compile("[\u00ad\ufeff]")
 _MAX_HEADING = 200  # characters of one heading in a path: it names a place and is not read as text
 
-# What an HTML parser would lose. Each pattern stops at the next `<` or reads to the end once, so all are linear.
+# What an HTML parser would lose. Each pattern stops at the next `<` or reads to the end once, and takes nothing back.
 _CDATA = re.compile(r"<!--(?:-?>|.*?(?:-->|\Z))|<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
-_EMPTY_TAG = re.compile(r"""<([a-zA-Z][^\s/<>]*)((?:[^<>"']|"[^"<]*"|'[^'<]*')*)/>""")
-_UNFINISHED_TAG = re.compile(r"""<(?=/?[a-zA-Z](?:[^<>"']|"[^"<]*"|'[^'<]*')*(?:=\s*"[^"]*|=\s*'[^']*)?\Z)""")
+_EMPTY_TAG = re.compile(r"""<([a-zA-Z][^\s/<>]*+)((?:[^<>"'/]|/(?!>)|"[^"<]*+"|'[^'<]*+')*+)/>""")
+_UNFINISHED_TAG = re.compile(
+    r"""<(?=/?[a-zA-Z](?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+(?:(?:(?<==)|(?<==\s))(?:"[^"]*+|'[^']*+))?\Z)"""
+)
 _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _SUBSET = re.compile(r"<!DOCTYPE[^>\[]*\[[^\]]{0,65536}\]\s*>", re.IGNORECASE)
 
@@ -73,7 +76,7 @@ def render(text: str, *, xml: bool = False, max_tree_tags: int = MAX_TREE_TAGS) 
         raise DocumentProcessingError(FailureCode.LIMIT, "", "", "", detail)
     page = _Page()
     markup = _prepared(well_formed(text), xml)
-    if tags > max_tree_tags:
+    if tags > max_tree_tags or len(markup) > MAX_TREE_CHARS:
         _read_events(markup, page)
     elif markup and not markup.isspace():
         _read_tree(markup, page)
