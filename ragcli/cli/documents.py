@@ -8,6 +8,7 @@ import typer
 from ragcli.cli import engine, output
 from ragcli.cli.arguments import Strings, Wait
 from ragcli.cli.options import shared
+from ragcli.cli.paths import document_id
 from ragcli.cli.prompt import read_text
 from ragcli.cli.screen import stdout_terminal
 from ragcli.cli.terminal import visible_name
@@ -83,9 +84,10 @@ def rm(ctx: typer.Context, ids: Ids, wait: Wait = None) -> int:
     An unambiguous beginning of an id will do.
     """
     service, settings, asked = engine.opened(shared(ctx), wait=wait)
-    missing = [id for id in dict.fromkeys(ids) if not service.remove_document(id, wait=settings.wait)]
+    wanted = list(dict.fromkeys(map(document_id, ids)))
+    missing = [id for id in wanted if not service.remove_document(id, wait=settings.wait)]
     if asked.json:
-        output.write_json({"schema": 1, "removed": [id for id in dict.fromkeys(ids) if id not in missing]})
+        output.write_json({"schema": 1, "removed": [id for id in wanted if id not in missing]})
     if missing:
         raise DocumentNotFoundError(f"no added document {', '.join(missing)}", "run: ragcli list")
     return 0

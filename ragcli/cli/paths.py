@@ -21,6 +21,11 @@ def result_path(root: str, result: SearchResult, cwd: str) -> str:
     return shown_path(root, result.file, cwd) if result.file else f"<{result.id}>"
 
 
+def document_id(text: str) -> str:
+    """Return the id in a name as results show it, or as it is."""
+    return text[1:-1] if text.startswith("<") and text.endswith(">") else text
+
+
 def working_directory() -> str:
     """Return the working directory, '/' where it is gone."""
     try:

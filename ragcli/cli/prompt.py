@@ -73,7 +73,7 @@ def prompt(
 
         output.write_json(prompt_value(made))
     else:
-        output.write(f"{made.prompt}\n")
+        output.write(f"{_for_stdout(made.prompt)}\n")
     _tell(made, settled.max_tokens, asked)
     return 0
 
@@ -102,6 +102,15 @@ def _question(words: list[str], file: str | None) -> str:
     if not text.strip():
         raise UsageError("the question is empty", "run: ragcli prompt QUESTION")
     return text
+
+
+def _for_stdout(prompt: str) -> str:
+    """Return the prompt as it is for a program; on a terminal the question may not drive it either."""
+    if not sys.stdout.isatty():
+        return prompt
+    from ragcli.cli.terminal import visible
+
+    return visible(prompt)
 
 
 def _tell(made: ContextPrompt, max_tokens: int | None, asked: Shared) -> None:

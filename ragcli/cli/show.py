@@ -8,7 +8,7 @@ import typer
 from ragcli.cli import engine, output
 from ragcli.cli.engine import root_of
 from ragcli.cli.options import shared
-from ragcli.cli.paths import working_directory
+from ragcli.cli.paths import document_id, working_directory
 from ragcli.cli.screen import stdout_terminal
 from ragcli.errors import DocumentNotFoundError, UsageError
 from ragcli.model import StoredDocument
@@ -57,7 +57,7 @@ def _find(service: "RagService", name: str) -> StoredDocument:
             return service.show(relative)
         except DocumentNotFoundError:
             pass  # also a path relative to the root, or an id
-    return service.show(name)
+    return service.show(document_id(name))
 
 
 def _below(root: str, name: str) -> str | None:

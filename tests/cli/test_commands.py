@@ -208,6 +208,7 @@ def test_added_documents_from_words_files_and_with_metadata(run: Run, tree: Path
     assert {row["id"]: row["metadata"] for row in listed} == {first: {"author": "Ada"}, second["id"]: {}}
     assert run("search", "-s", "notes", "papaya", **where).out.startswith(f"<{second['id']}>:1:a note with a papaya")
     assert run("show", "-s", "notes", first[:6], "--text", **where).out == "a mango and more"
+    assert run("show", "-s", "notes", f"<{first}>", "--text", **where).out == "a mango and more"
     assert run("rm", "-s", "notes", first[:6], **where).code == 0
     assert run("search", "-s", "notes", "mango", **where).code == 1
 

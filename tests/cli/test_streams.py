@@ -171,6 +171,15 @@ def test_a_terminal_gets_blocks_with_only_our_own_colours(tree: Path, data: Path
     assert b"dict[str] [/childKind]" in text
 
 
+def test_a_question_in_a_file_does_not_drive_a_terminal(tree: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("kiwi \x1b[2J?")
+    _, shown = on_terminal("prompt", "-f", str(tmp_path / "q"), data=data, cwd=tree)
+    piped = ragcli("prompt", "-f", str(tmp_path / "q"), data=data, cwd=tree)
+
+    assert b"\x1b" not in shown and b"kiwi \\x1b[2J?" in shown
+    assert b"\nkiwi \x1b[2J?\n" in piped.stdout
+
+
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "0"}, {"TERM": "dumb"}])
 def test_a_terminal_that_wants_no_colour_gets_no_escape(variables: dict[str, str], tree: Path, data: Path) -> None:
     _, shown = on_terminal("search", "kiwi", data=data, cwd=tree, **variables)
