@@ -1,0 +1,98 @@
+"""Search over this project's own source finds what a newcomer asks for, and better than the seed's order does.
+
+The floor lies below today's 0.94 (`python -m tests.test_quality` prints each query), so that a broken signal or
+analyzer moves the check, and a new module does not.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+import ragcli
+from ragcli.service import RagService
+from ragcli.settings import SearchSettings
+from tests import engine
+
+SOURCE = Path(ragcli.__file__).parent
+# What is asked, and the files of ragcli/ any of which answers it.
+QUERIES = {
+    "IndexCorruptError": {"errors.py"},
+    "NormalizedDocumentChunker": {"ingest/chunkers.py"},
+    "rank": {"retrieval/ranking.py"},
+    "SearchSettings": {"settings.py"},
+    "TermMemo.count": {"analysis.py"},
+    "reciprocal rank fusion of streams": {"retrieval/ranking.py", "retrieval/weights.py"},
+    "Okapi BM25 formula": {"index/scoring.py"},
+    "split identifiers at case and underscore": {"identifiers.py"},
+    "which words are synonyms": {"synonyms.py"},
+    "how are gitignore rules matched": {"ingest/ignore.py", "ingest/patterns.py", "ingest/wildmatch.py"},
+    "walk a directory without following symbolic links": {"ingest/walk.py", "ingest/reading.py"},
+    "atomic write, then fsync the directory": {"store/directory.py"},
+    "kill a worker process that runs too long": {"ingest/worker_pool.py", "ingest/worker_process.py"},
+    "extract the text of PDF pages": {"extract/pdf.py", "extract/pdf_pages.py", "extract/pdf_fields.py"},
+    "spreadsheet cells to text": {"extract/xlsx.py", "extract/xlsx_cells.py"},
+    "Markdown headings": {"extract/markdown.py"},
+    "escape evidence in the prompt": {"prompt.py"},
+    "guess the encoding of a text file": {"extract/decode.py", "extract/charset.py"},
+    "default limits of files and depth": {"settings.py"},
+    "lower test and vendored files": {"retrieval/paths.py", "retrieval/signals.py", "retrieval/weights.py"},
+    "pseudo-relevance feedback": {"retrieval/feedback.py"},
+    "merge segments": {"index/merging.py", "index/merge_policy.py"},
+    "shell completion script": {"cli/completion.py", "cli/shells.py"},
+    "where does a session live": {"sessions.py"},
+    "read settings from environment variables": {"config.py", "config_files.py", "config_keys.py"},
+}
+FLOOR = 0.85
+
+
+def gain(files: Iterable[str], answers: set[str]) -> float:
+    """1 / log2(1 + rank) of the first answer among ten files."""
+    ranks = [rank for rank, file in enumerate(list(dict.fromkeys(files))[:10], 1) if file in answers]
+    return 1 / math.log2(1 + ranks[0]) if ranks else 0.0
+
+
+def gains(rag: RagService, settings: SearchSettings) -> dict[str, float]:
+    found = {query: [hit.file for hit in rag.query(query, 30, settings).results] for query in QUERIES}
+    return {query: gain(files, QUERIES[query]) for query, files in found.items()}
+
+
+@pytest.fixture(scope="module")
+def rag() -> RagService:
+    rag = engine.service()
+    engine.index(rag, SOURCE)
+    return rag
+
+
+def test_the_answers_of_every_query_exist() -> None:
+    missing = [file for files in QUERIES.values() for file in files if not (SOURCE / file).is_file()]
+
+    assert missing == []
+
+
+def test_newcomers_find_their_way(rag: RagService) -> None:
+    found = gains(rag, SearchSettings())
+
+    assert sum(found.values()) / len(found) >= FLOOR, {query: round(value, 2) for query, value in found.items()}
+
+
+def test_a_name_finds_its_definition_first(rag: RagService) -> None:
+    found = gains(rag, SearchSettings())
+
+    assert [query for query in list(QUERIES)[:5] if found[query] < 1] == []
+
+
+def test_signals_are_better_than_the_seed_s_order(rag: RagService) -> None:
+    ours, seed = gains(rag, SearchSettings()), gains(rag, SearchSettings(signals=False))
+
+    assert sum(ours.values()) > sum(seed.values())
+
+
+if __name__ == "__main__":
+    service = engine.service()
+    engine.index(service, SOURCE)
+    table = [gains(service, SearchSettings(signals=signals)) for signals in (True, False)]
+    for query in QUERIES:
+        print(f"{table[0][query]:.2f} {table[1][query]:.2f} {query}")
+    print(*(round(sum(column.values()) / len(column), 3) for column in table))
