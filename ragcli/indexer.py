@@ -215,7 +215,7 @@ class _Run:
         if tally.failures and self._request.strict:
             raise strict_failure(tally.sorted_failures())
         if found.files and not tally.usable:
-            raise nothing_usable(self._request.root, tally.skipped)
+            raise nothing_usable(os.path.join(self._request.root, self._request.only), tally.skipped)
 
     # -- the end
 
