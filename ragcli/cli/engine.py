@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragcli.cli import output
 from ragcli.cli.options import Shared
 from ragcli.config import Settings, data_directory, resolve
-from ragcli.errors import SessionNotFoundError
+from ragcli.errors import SessionNotFoundError, UsageError
 
 if TYPE_CHECKING:
     from ragcli.service import RagService, SessionManager
@@ -32,7 +32,7 @@ def opened(asked: Shared, **flags: object) -> Opened:
     """Open the named session, else that of the working directory, and settle the settings given by flags."""
     early = settle(asked, flags, None)
     sessions = _manager(early)
-    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(os.getcwd())
+    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(_here())
     return _settled(service, asked, flags, root_of(service))
 
 
@@ -45,7 +45,7 @@ def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[O
     elif path is not None:
         service = sessions.rag_for_path(path)
     else:
-        service = sessions.rag_for_directory(os.getcwd())
+        service = sessions.rag_for_directory(_here())
     root = path if path is not None else service.get_status().root
     return _settled(service, asked, flags, _project_of(root)), root
 
@@ -93,6 +93,13 @@ def opened_here(asked: Shared, **flags: object) -> Opened:
     """Open the named session, else the one that belongs to the working directory itself, whether it exists or not."""
     early = settle(asked, flags, None)
     sessions = _manager(early)
-    here = os.getcwd()
+    here = _here()
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_path(here)
     return _settled(service, asked, flags, here)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the working directory is gone", "change to another, or name a session with -s") from None

@@ -27,7 +27,10 @@ _SESSIONS = (
     "the session of the nearest directory above the working directory that has one. With -s NAME a session is reached "
     "by its name from anywhere.",
     "Results go to standard output, everything else to standard error. On a terminal search prints readable blocks, "
-    "elsewhere path:line:text; paths are relative to the working directory, an added document shows as <ID>.",
+    "elsewhere path:line:text; paths are relative to the working directory, an added document shows as <ID>. Control "
+    "characters of files show as escapes such as \\x1b; only -0 writes names as they are.",
+    "In JSON file is relative to root and always parted by slashes; a name that is not UTF-8 has its bytes in base64 "
+    "beside it, as file_bytes. Lists of results hold score, rank and streams; with --explain also parts.",
 )
 _EXAMPLES = (
     ("ragcli index .", "Index the working directory."),

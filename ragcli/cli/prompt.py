@@ -57,6 +57,9 @@ def prompt(
 
     The evidence stands in a fence that no file can close; the question follows unchanged. Where nothing is found the
     prompt is the question alone. With -v the evidence is listed on standard error.
+
+    Tokens are estimated on the high side, so that --max-tokens holds for the tokenizers of common models: whole chunks
+    in rank order, then one chunk cut at a line end.
     """
     asked = shared(ctx)
     text = _question(query or [], file)

@@ -233,6 +233,13 @@ def test_without_home_the_message_names_the_variable_to_set(tree: Path, tmp_path
         assert b"RAGCLI_DATA_DIR" in done.stderr
 
 
+def test_a_working_directory_that_is_gone_is_one_line(data: Path, tmp_path: Path) -> None:
+    done = shell("mkdir gone; cd gone; rmdir ../gone; $RAGCLI search kiwi", data, tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"ragcli: the working directory is gone\nhint: ")
+
+
 def test_a_bug_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     """A failure nobody thought of must not end with 1, which means that nothing was found."""
     script = (
