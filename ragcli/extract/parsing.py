@@ -29,6 +29,7 @@ READ_BYTES = 1 << 16
 SMALL_RUN = 1_000
 MAX_RUN_STEPS = 1_000_000_000
 MAX_WIDE_NODES = 400_000
+MAX_DEPTH = 20_000  # a query cursor counts depth in 16 bits and does not come back from a deeper tree
 
 
 class ParseTimeoutError(Exception):
@@ -75,12 +76,12 @@ def _private_memory() -> int:
 
 def is_tangled(root: "Node") -> bool:
     """Tell whether a query over the tree would be slow; looks only at the nodes with many descendants."""
-    stack = [root]
+    stack = [(root, 0)]
     seen = steps = 0
     while stack:
-        node = stack.pop()
+        node, depth = stack.pop()
         seen += node.child_count
-        if seen > MAX_WIDE_NODES:
+        if seen > MAX_WIDE_NODES or depth > MAX_DEPTH:
             return True
         children = node.children
         if len(children) > SMALL_RUN:
@@ -88,5 +89,5 @@ def is_tangled(root: "Node") -> bool:
             steps += sum(run * run for run in runs)
             if steps > MAX_RUN_STEPS:
                 return True
-        stack.extend(child for child in children if child.descendant_count > SMALL_RUN)
+        stack.extend((child, depth + 1) for child in children if child.descendant_count > SMALL_RUN)
     return False
