@@ -56,9 +56,12 @@ def read_user_file(environ: Mapping[str, str]) -> list[Found]:
     try:
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        # In a container HOME is often another user's: settings that cannot be seen are settings that are not there.
         if not named:
             return []
+        if isinstance(error, PermissionError):
+            raise UsageError(f"cannot read {path}: permission denied", "RAGCLI_CONFIG names another file") from error
         raise UsageError(f"RAGCLI_CONFIG names {path}, which does not exist", "unset it, or name a file") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"

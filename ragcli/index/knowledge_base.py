@@ -84,7 +84,7 @@ class IndexKnowledgeBase:
             except Exception:
                 import logging  # 5 ms that only a failure pays
 
-                logging.getLogger(__name__).exception("stream %s failed", stream)
+                logging.getLogger(__name__).debug("stream %s failed", stream, exc_info=True)
                 degraded.append(stream)
         return plans, degraded
 

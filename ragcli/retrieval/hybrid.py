@@ -49,7 +49,7 @@ class HybridRetriever:
             try:
                 results = stream.search(query, 2 * top_k)
             except Exception:
-                logging.getLogger(__name__).exception("stream %s failed", name)
+                logging.getLogger(__name__).debug("stream %s failed", name, exc_info=True)
                 degraded.append(name)
                 continue
             for rank, result in enumerate(results, 1):
