@@ -140,10 +140,13 @@ def _package(
 
 
 class _Reader(epub.EpubReader):  # type: ignore[misc]  # ebooklib has no types
-    """ebooklib's reader, given the package document to read and no other part: a missing one fails no book so."""
+    """ebooklib's reader, given the package document and no other part.
+
+    Else a missing item or a contents list of another shape would fail the book, and of two packages the last would count.
+    """
 
     def __init__(self, raw: bytes, name: str, package: bytes) -> None:
-        super().__init__(io.BytesIO(raw))
+        super().__init__(io.BytesIO(raw), {"ignore_ncx": True})
         self._given = (name, package)
 
     def read_file(self, name: str) -> bytes:
