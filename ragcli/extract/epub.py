@@ -142,7 +142,7 @@ def _package(
 class _Reader(epub.EpubReader):  # type: ignore[misc]  # ebooklib has no types
     """ebooklib's reader, given the package document and no other part.
 
-    Else a missing item or a contents list of another shape would fail the book, and of two packages the last would count.
+    Else a missing item or an odd list of contents would fail the book, and of two packages the last would count.
     """
 
     def __init__(self, raw: bytes, name: str, package: bytes) -> None:
