@@ -174,11 +174,27 @@ def test_prose_is_not_ranked_by_depth() -> None:
     assert paths("salary round", deep, high)[0] == deep.path
 
 
+def test_roles_are_no_matter_among_prose() -> None:
+    results, other = candidate("tests/blood.md", 1.0), candidate("other/blood.md", 0.9)
+
+    assert paths("iron level", results, other)[0] == "tests/blood.md"
+
+
+def test_prose_beside_code_is_lowered_unless_a_guide_is_asked_for() -> None:
+    guide, code = candidate("guide/commands.md", 1.1), candidate("core/commands.py", 1.0)
+
+    assert paths("custom commands", guide, code)[0] == "core/commands.py"
+    assert paths("how to write custom commands", guide, code)[0] == "guide/commands.md"
+    assert paths("documentation of custom commands", guide, code)[0] == "guide/commands.md"
+
+
 def test_a_path_in_the_query_brings_its_file_to_the_top() -> None:
     asked, other = candidate("src/flask/app.py", 0.4), candidate("src/flask/cli.py", 1.0)
 
     assert paths("flask/app.py", asked, other)[0] == asked.path
     assert paths("where does app.py start", asked, other)[0] == asked.path
+    notes, newer = candidate("releases/5.2.txt", 0.4), candidate("releases/6.0.txt", 1.0)
+    assert paths("release notes 5.2", notes, newer)[0] == notes.path
 
 
 def test_a_quoted_phrase_lifts_the_chunk_that_holds_it() -> None:

@@ -14,8 +14,12 @@ from ragcli.retrieval.signals import mostly_source
 
 
 def best_of_prose(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The chunks to learn from: the best of the code-aware stream, or none where most candidates are source code."""
-    if mostly_source(candidates):
+    """The chunks to learn from: the best of the code-aware stream, or none where most candidates are source code.
+
+    None either where there are no more candidates than that: they were not chosen from anything, and what they say
+    beside the query would lift the chunk that says most of it above the one that answers best.
+    """
+    if len(candidates) <= weights.FEEDBACK_CHUNKS or mostly_source(candidates):
         return []
     found = [c for c in candidates if (place := c.streams.get("code")) and 0 < place.rank <= weights.FEEDBACK_CHUNKS]
     return sorted(found, key=lambda c: c.streams["code"].rank)

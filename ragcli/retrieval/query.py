@@ -12,7 +12,9 @@ _WORD = re.compile(r"[^\W_][\w]*|_\w+")
 _PHRASE = re.compile(r"[\"\u201c\u201e]([^\"\u201c\u201d\u201e]{3,})[\"\u201d\u201c]")
 # `Session.resolve_redirects`, `std::vector`, `list->head`, `Picker:find`, `App#run`: names joined without a space.
 _QUALIFIED = re.compile(r"[^\W\d]\w*(?:(?:\.|::?|->|#|\\)[^\W\d]\w*)+")
-_PATH = re.compile(r"[\w.+@-]*(?:/[\w.+@-]+)+/?|[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}\b")
+# `src/app/`, `app.py`, and `5.2`, for files are named after versions.
+_PATH = re.compile(r"[\w.+@-]*(?:/[\w.+@-]+)+/?|[\w+-]+(?:\.[\w+-]+)*\.(?:[A-Za-z][A-Za-z0-9]{0,4}|\d+)\b")
+_HOW_TO = re.compile(r"\bhow (?:to|(?:do|can|should) (?:i|we|you|one))\b", re.IGNORECASE)
 _CALL = re.compile(r"([^\W\d]\w*)\(\)")
 _SCOPE = re.compile(r"\.|::?|->|#|\\")
 # The expressions above look ahead from each letter, so their time grows with the square of a word's length.
@@ -40,6 +42,7 @@ class Query(NamedTuple):
     joined: frozenset[str]
     paths: tuple[str, ...]
     phrases: tuple[str, ...]
+    how_to: bool
 
 
 def read_query(text: str) -> Query:
@@ -53,6 +56,7 @@ def read_query(text: str) -> Query:
         joined=frozenset(_joined(raw)),
         paths=tuple(dict.fromkeys(match.strip("./").casefold() for match in _PATH.findall(text))),
         phrases=tuple(" ".join(phrase.split()).casefold() for phrase in _PHRASE.findall(text)),
+        how_to=bool(_HOW_TO.search(text)),
     )
 
 

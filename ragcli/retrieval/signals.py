@@ -100,9 +100,12 @@ def is_name(query: Query, name: FileName) -> float:
 
 
 def path_asked(query: Query, path: str) -> float:
-    """1 where the query spells out the path, its end, or the directory that it lies in."""
+    """1 where the query spells out the path, its end with or without the extension, or a directory that it lies in."""
+    if not query.paths:
+        return 0.0
     folded = path.casefold()
-    return 1.0 if any(f"/{folded}/".find(f"/{asked}/") >= 0 for asked in query.paths) else 0.0
+    places = (f"/{folded}/", f"/{folded.rpartition('.')[0]}/")
+    return 1.0 if any(f"/{asked}/" in place for asked in query.paths for place in places) else 0.0
 
 
 def names_of(first: Iterable[Candidate]) -> dict[str, FileName]:
@@ -140,14 +143,16 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
     """For each path what its role leaves of a score; what the query asks for is not lowered."""
     asked = asked_roles(query.words)
     outdated = old_versions(c.path for c in first)
-    beside_source = mostly_source(candidates) and "document" not in asked
+    among_source = mostly_source(candidates)
+    prose_kept = "document" in asked or query.how_to
     kept = {}
     for candidate in first:
         path = candidate.path
         share = 1.0
-        for role in sorted(roles(path) - asked):
+        # Among prose "tests" and "samples" are subjects like any other.
+        for role in sorted(roles(path) - asked) if among_source or _is_source(candidate) else ():
             share *= weights.KEEP_ROLE[role]
-        if beside_source and not _is_source(candidate):
+        if among_source and not prose_kept and not _is_source(candidate):
             share *= weights.KEEP_BESIDE_CODE
         if any(path.startswith(directory) for directory in outdated):
             share *= weights.KEEP_OLD_VERSION
