@@ -121,9 +121,13 @@ def test_feedback_learns_what_the_best_chunks_share() -> None:
     assert {term.term for term in heaviest} == {"shock", "wave"}
 
 
-def test_source_code_gives_no_feedback() -> None:
-    prose = [candidate(f"{n}.md", format="MARKDOWN", rank=n) for n in range(1, 4)]
-    code = [candidate(f"{n}.py", rank=n) for n in range(1, 5)]
+def test_feedback_comes_from_the_best_chunks_of_prose_only() -> None:
+    prose = [candidate(f"{n:02}.md", rank=n) for n in range(1, 15)]
+    code = [candidate(f"{n}.py", rank=n) for n in range(1, 20)]
 
-    assert best_of_prose(prose) == prose
+    assert best_of_prose(prose[::-1]) == prose[: weights.FEEDBACK_CHUNKS]
     assert best_of_prose(prose + code) == []
+
+
+def test_a_pool_that_nothing_was_chosen_from_gives_no_feedback() -> None:
+    assert best_of_prose([candidate(f"{n}.md", rank=n) for n in range(1, weights.FEEDBACK_CHUNKS + 1)]) == []

@@ -181,7 +181,7 @@ def test_roles_are_no_matter_among_prose() -> None:
 
 
 def test_prose_beside_code_is_lowered_unless_a_guide_is_asked_for() -> None:
-    guide, code = candidate("guide/commands.md", 1.1), candidate("core/commands.py", 1.0)
+    guide, code = candidate("guide/commands.md", 1.3), candidate("core/commands.py", 1.0)
 
     assert paths("custom commands", guide, code)[0] == "core/commands.py"
     assert paths("how to write custom commands", guide, code)[0] == "guide/commands.md"
