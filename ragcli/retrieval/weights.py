@@ -1,10 +1,10 @@
 """Every constant of our ranking, each with the measurement that chose it. Numbers only.
 
-Figures in brackets are differences of NDCG@10 over files, 328 queries on 17 public repositories, where the constant is
-switched off or given another value (0.900 with all of them, 0.665 in the seed's order). Constants drawn at random from
-wide ranges and chosen on four fifths of the repositories gave 0.888 to 0.894 on the others (0.886 to 0.892 over the ten
-chunks shown); the mean of all draws was 0.888: no constant matters by itself. The four text collections were watched for
-losses. `python -m tests.benchmarks.ablation` shows what each signal gives now.
+Figures in brackets are differences of NDCG@10 over files, 328 queries on 17 public repositories, where the constant
+is switched off or given another value (0.900 with all of them, 0.665 in the seed's order). Constants drawn at random
+from wide ranges and chosen on four fifths of the repositories gave 0.888 to 0.894 on the others (0.886 to 0.892 over
+the ten chunks shown); the mean of all draws was 0.888: no constant matters by itself. The four text collections were
+watched for losses. `python -m tests.benchmarks.ablation` shows what each signal gives now.
 """
 
 # Reciprocal rank fusion as in the seed: weight / (RRF_RANK + rank), ranks from 1.
@@ -41,8 +41,7 @@ FILE_IS_NAME = 0.5
 DIRECTORY_WORDS = 0.6
 # ... and a path that the query spells out (no query of the benchmark does).
 PATH_ASKED = 2.0
-# Words of which one begins with the other, of at least this length ("config" and "configuration";
-# 0: -0.005).
+# Words of which one begins with the other, of at least this length ("config" and "configuration"; 0: -0.005).
 PREFIX_LENGTH = 4
 PREFIX_MATCH = 0.9
 
@@ -50,8 +49,8 @@ PREFIX_MATCH = 0.9
 PHRASE = 1.0
 PHRASE_CHUNKS = 100
 
-# Shares that files of a role keep, since they are seldom what is asked for (tests at 1: -0.005,
-# at 0.5: +-0, but in large trees the tests of a thing then crowd it out).
+# Shares that files of a role keep, since they are seldom what is asked for (tests at 1: -0.005; at 0.5: +-0,
+# but in large trees the tests of a thing then crowd it out).
 KEEP_ROLE = {
     "test": 0.3,
     "example": 0.7,
