@@ -85,9 +85,13 @@ class RagService:
         return self._reader.status()
 
     def stored_options(self) -> IndexOptions | None:
-        """The options of the last index run, None before the first."""
-        manifest = self._reader.manifest()
+        """The options of the last index run, None before the first; also of a damaged index, as far as it tells."""
+        manifest = self._reader.known()
         return manifest.options if manifest is not None and manifest.root else None
+
+    def stored_root(self) -> str:
+        """The root of the last index run, '' before the first; also of a damaged index, as far as it tells."""
+        return self._reader.root()
 
     def list_documents(self) -> list[DocumentInfo]:
         """The added documents by id."""

@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple
 
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import SessionNotFoundError
+from ragcli.errors import IndexCorruptError, SessionNotFoundError
 from ragcli.index.knowledge_base import IndexKnowledgeBase
 from ragcli.index.manifest import Manifest
 from ragcli.index.rows import FILES, DocumentRow
@@ -76,6 +76,18 @@ class SessionReader:
     def manifest(self) -> Manifest | None:
         """The committed manifest; None before the first commit."""
         return self._store.manifest()
+
+    def known(self) -> Manifest | None:
+        """The committed manifest; where it is damaged, the newest that is not, which still tells root and options."""
+        try:
+            return self._store.manifest()
+        except IndexCorruptError:
+            return self._store.last_readable()
+
+    def root(self) -> str:
+        """Where the tree is, by what `known` tells; '' where it tells nothing."""
+        manifest = self.known()
+        return self._root(manifest) if manifest is not None else ""
 
     def documents(self) -> list[Document]:
         """The added documents; SessionNotFoundError where there is no session."""

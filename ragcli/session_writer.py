@@ -185,7 +185,7 @@ class SessionWriter:
         try:
             return self._store.manifest()
         except IndexCorruptError:
-            return None
+            return self._store.last_readable()
 
 
 def _root_of(path: str) -> tuple[str, str]:

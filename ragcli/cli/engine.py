@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragcli.cli import output
 from ragcli.cli.options import Shared
 from ragcli.config import Settings, data_directory, resolve
-from ragcli.errors import SessionNotFoundError, UsageError
+from ragcli.errors import UsageError
 
 if TYPE_CHECKING:
     from ragcli.service import RagService, SessionManager
@@ -46,16 +46,13 @@ def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[O
         service = sessions.rag_for_path(path)
     else:
         service = sessions.rag_for_directory(_here())
-    root = path if path is not None else service.get_status().root
+    root = path if path is not None else service.stored_root() or service.get_status().root
     return _settled(service, asked, flags, _project_of(root)), root
 
 
 def root_of(service: "RagService") -> str:
     """Return the root of a session, '' where it has none yet."""
-    try:
-        return service.get_status().root
-    except SessionNotFoundError:
-        return ""
+    return service.stored_root()
 
 
 def settle(asked: Shared, flags: dict[str, object], root: str | None) -> Settings:

@@ -67,6 +67,14 @@ class SnapshotStore:
                 return self._manifest(number)
         raise _vanished(f"{number}.manifest")
 
+    def last_readable(self) -> Manifest | None:
+        """The newest manifest that can still be read, for what a damaged one forgot: root and options."""
+        numbers = {int(match[1]) for name in self.directory.list() if (match := _NUMBERED.fullmatch(name))}
+        for number in sorted(numbers, reverse=True):
+            with contextlib.suppress(FileNotFoundError, IndexCorruptError):
+                return self._manifest(number)
+        return None
+
     def open(self) -> Generation | None:
         """The committed generation, pinned. Starts again where a commit took its files away meanwhile."""
         missing = CURRENT
