@@ -13,7 +13,7 @@ logout signout
 config configuration setting
 db database
 delete remove
-function func method
+function func
 parameter param argument arg
 directory folder dir
 error exception failure
