@@ -38,8 +38,8 @@ SUFFIXES = ("ies", "ing", "tion", "sion", "ment", "ness", "able", "ous", "ful", 
 # Source text repeats its tokens; 32 MiB of memo hold about 100,000 and answer 99 % of the look-ups on Django.
 MEMO_BYTES = 32 * 1024 * 1024
 
-# What a synonym counts against the word itself. NDCG@10 of the English stream on cranfield, cisi, npl, cosqa-dev: without
-# synonyms .505 .393 .382 .313; at 1 .503 .398 .380 .301; at 0.4 .504 .394 .382 .315.
+# What a synonym counts against the word itself. NDCG@10 of the English stream on cranfield, cisi, npl and cosqa-dev:
+# without synonyms .505 .393 .382 .313, at 1 .503 .398 .380 .301, at 0.4 .504 .394 .382 .315.
 SYNONYM_WEIGHT = 0.4
 
 _NOT_ENGLISH = re.compile(r"[^a-z0-9_]+")
