@@ -214,6 +214,10 @@ class SessionManager:
         """The service of the nearest ancestor that is indexed; SessionNotFoundError where none is."""
         return self._service(self._sessions.of_directory(directory))
 
+    def root_for_directory(self, directory: str) -> str:
+        """The nearest ancestor that has a session, by its name alone: also where the index is damaged; '' for none."""
+        return self._sessions.nearest(directory)
+
     def sessions(self) -> list[IndexStatus]:
         """The status of every session."""
         return [self._service(place).get_status() for place in self._sessions.all()]

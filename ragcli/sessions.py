@@ -77,6 +77,11 @@ class Sessions:
             f"no index of {_shown(real)} or a directory above it", "run: ragcli index .  (or name a session with -s)"
         )
 
+    def nearest(self, directory: str) -> str:
+        """The nearest ancestor of a directory that has a session; '' where none has."""
+        ancestors = _ancestors(os.path.realpath(directory))
+        return next((path for path in ancestors if os.path.isdir(self._place(path).path)), "")
+
     def all(self) -> list[SessionPlace]:
         """Every session, directories' first."""
         try:

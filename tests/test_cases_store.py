@@ -16,6 +16,7 @@ from ragcli.service import SessionManager
 from tests.cases import REPOSITORY, indexed, run
 from tests.engine import answers, rebuilt, write
 from tests.test_concurrency import held
+from tests.test_damage import with_version
 
 STAMP = 1_704_067_200_000_000_000
 
@@ -200,3 +201,60 @@ def test_o39_without_a_usable_home_a_data_directory_is_enough(tmp_path: Path, ho
     bare = {name: "" for name in os.environ if name.startswith("XDG_")}
     assert run("index", str(tree), data=tmp_path / "data", **home, **bare).code == 0
     assert run("search", "zqhome", data=tmp_path / "data", cwd=tree, **home, **bare).code == 0
+
+
+def only_session(data: Path) -> Path:
+    (session,) = (data / "sessions").iterdir()
+    return session
+
+
+def current_manifest(data: Path) -> Path:
+    return max(only_session(data).glob("*.manifest"), key=lambda path: int(path.stem))
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_o39_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path: Path, version: int) -> None:
+    tree, data = write(tmp_path / "tree", {"a.txt": "zqversion\n", "skip.txt": "zqversion\n"}), tmp_path / "data"
+    assert run("index", str(tree), "--exclude", "skip.txt", data=data).code == 0
+    assert run("add", "zqversion added", data=data, cwd=tree).code == 0
+    path = current_manifest(data)
+    path.write_bytes(with_version(path.name, path.read_bytes(), version))
+    before = path.read_bytes()
+
+    for words in (("search", "zqversion"), ("status",), ("index",), ("index", str(tree)), ("add", "more")):
+        done = run(*words, data=data, cwd=tree)
+        assert done.code == 5, (words, done)
+        assert f"format {version}, this ragcli reads format 1" in done.err
+        assert "ragcli index --rebuild" in done.err
+    assert path.read_bytes() == before
+
+    assert run("index", "--rebuild", data=data, cwd=tree).code == 0
+    found = run("search", "zqversion", "--json", data=data, cwd=tree).json()["results"]
+    assert sorted(hit.get("file", "") for hit in found) == ["", "a.txt"]
+
+
+@pytest.mark.parametrize(
+    "names", [("CURRENT",), ("*.manifest",), ("*.manifest", "CURRENT", "*.segment", "documents")], ids=str
+)
+def test_o37_every_way_out_that_a_message_names_works(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """From the working directory, without a path."""
+    tree, data = write(tmp_path / "tree", {"a.txt": "zqway alpha\n"}), tmp_path / "data"
+    for way in (("index",), ("index", "--rebuild"), ("clear", "--yes")):
+        shutil.rmtree(data, ignore_errors=True)
+        assert run("index", str(tree), data=data).code == 0
+        assert run("add", "zqway added", data=data, cwd=tree).code == 0
+        for pattern in names:
+            for path in only_session(data).glob(pattern):
+                path.write_bytes(path.read_bytes()[:-1] + b"\xff")
+        assert run("search", "zqway", data=data, cwd=tree).code == 5
+        done = run(*way, data=data, cwd=tree)
+        if "documents" in names and way[0] == "index":
+            assert done.code == 5 and "ragcli clear" in done.err
+            continue
+        assert done.code == 0, (way, done)
+        if way[0] == "index":
+            found = run("search", "zqway", "--json", data=data, cwd=tree).json()["results"]
+            assert len(found) == 2
+        else:
+            assert run("index", str(tree), data=data).code == 0
+            assert run("search", "zqway", data=data, cwd=tree).code == 0

@@ -1,7 +1,7 @@
 """The commands for added documents and for what is listed: `add`, `list`, `rm`, `clear`."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,11 @@ from ragcli.cli.paths import document_id
 from ragcli.cli.prompt import read_text
 from ragcli.cli.screen import stdout_terminal
 from ragcli.cli.terminal import visible_name
-from ragcli.errors import DocumentNotFoundError, UsageError
+from ragcli.errors import DocumentNotFoundError, IndexCorruptError, UsageError
 from ragcli.model import DocumentInfo, FileInfo, Scalar
+
+if TYPE_CHECKING:
+    from ragcli.service import RagService
 
 Text = Annotated[Strings, typer.Argument(metavar="[TEXT]...", help="The text; - reads it from standard input.")]
 TextFile = Annotated[str | None, typer.Option("--file", metavar="FILE", help="Read the text from a file.")]
@@ -100,19 +103,27 @@ def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wa
     """
     asked = shared(ctx)
     service, settings, _ = engine.opened(asked, wait=wait)
-    status = service.get_status()
+    held = _held(service)
     if not yes:
-        whose = visible_name(status.root or status.session)
-        _confirm(f"{status.files} files and {status.documents} added documents of {whose}")
+        _confirm(f"{held} of {visible_name(service.stored_root() or service.session)}")
     if remove:
         engine.manager(asked).remove_session(service.session)
     else:
         service.clear(wait=settings.wait)
     if asked.json:
-        output.write_json({"schema": 1, "session": status.session, "removed": remove})
+        output.write_json({"schema": 1, "session": service.session, "removed": remove})
     elif not asked.quiet:
-        output.say(f"ragcli: {'removed' if remove else 'cleared'} {visible_name(status.session)}")
+        output.say(f"ragcli: {'removed' if remove else 'cleared'} {visible_name(service.session)}")
     return 0
+
+
+def _held(service: "RagService") -> str:
+    """Say what a session holds; of a damaged one, which clear is the way out of, no more than that it is there."""
+    try:
+        status = service.get_status()
+    except IndexCorruptError:
+        return "the damaged index"
+    return f"{status.files} files and {status.documents} added documents"
 
 
 def _confirm(what: str) -> None:

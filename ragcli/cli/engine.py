@@ -46,8 +46,10 @@ def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[O
         service = sessions.rag_for_path(path)
     else:
         service = sessions.rag_for_directory(_here())
-    root = path if path is not None else service.stored_root() or service.get_status().root
-    return _settled(service, asked, flags, _project_of(root)), root
+    if path is None:
+        path = service.stored_root() or ("" if early.session else sessions.root_for_directory(_here()))
+        path = path or service.get_status().root
+    return _settled(service, asked, flags, _project_of(path)), path
 
 
 def root_of(service: "RagService") -> str:
