@@ -18,20 +18,8 @@ _SCOPE = re.compile(r"[.:#/\\]+|->")
 # Kinds that name one place in a program; several functions may share a name more freely.
 _TYPE_KINDS = frozenset(
     (
-        *(
-            "class",
-            "struct",
-            "enum",
-            "trait",
-            "interface",
-            "type",
-            "module",
-            "namespace",
-            "protocol",
-            "object",
-            "union",
-        ),
-        *("macro", "actor", "record", "extension"),
+        *("actor", "class", "enum", "extension", "interface", "macro", "module", "namespace"),
+        *("object", "protocol", "record", "struct", "trait", "type", "union"),
     )
 )
 NAMELESS = FileName((), "", (), 0)
@@ -76,6 +64,11 @@ def _scopes(candidate: Candidate) -> list[str]:
 def longer_chunk(candidate: Candidate) -> float:
     """The natural logarithm of a source chunk's lines."""
     return math.log(candidate.end_line - candidate.start_line + 1) if _is_source(candidate) else 0.0
+
+
+def said(words: Sequence[str], word: str) -> float:
+    """How well the best of some stems agrees with one."""
+    return 1.0 if word in words else max((_alike(word, other) for other in words), default=0.0)
 
 
 def stem_share(query: Query, name: FileName) -> float:
@@ -180,11 +173,6 @@ def phrase_share(query: Query, text: str) -> float:
 
 def _is_source(candidate: Candidate) -> bool:
     return candidate.format == DocumentFormat.SOURCE_CODE
-
-
-def said(words: Sequence[str], word: str) -> float:
-    """How well the best of some stems agrees with one."""
-    return 1.0 if word in words else max((_alike(word, other) for other in words), default=0.0)
 
 
 def _alike(word: str, other: str) -> float:
