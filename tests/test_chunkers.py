@@ -40,7 +40,10 @@ def documents(draw):
 
 
 def lines_of(text: str, chunk: Chunk) -> tuple[int, int]:
-    return text.count("\n", 0, chunk.start) + 1, text.count("\n", 0, chunk.end - 1) + 1
+    """Of the first character and of the last that is no white space (of the last of all where there is none)."""
+    content = text[chunk.start : chunk.end]
+    last = chunk.start + len(content.rstrip() or content) - 1
+    return text.count("\n", 0, chunk.start) + 1, text.count("\n", 0, last) + 1
 
 
 @given(documents(), LIMITS)

@@ -1,6 +1,7 @@
 """Documents to chunks that tile their text. Reads no bytes and no files; knows blocks, not formats' insides.
 
-Chunks never overlap: each starts where the one before it ended, so their texts joined are the document's text.
+Chunks never overlap: each starts where the one before it ended, so their texts joined are the document's text. Their
+lines end at the last one that is not blank.
 """
 
 import hashlib
@@ -168,7 +169,10 @@ class _Cutter:
             wanted = 0 if "symbol" in run.metadata else target
             for start, end in self._pieces(run, wanted):
                 first = bisect_right(starts, start)
-                last = first if end <= self._end_of(first) else bisect_right(starts, end - 1)
+                # Blank lines at its end belong to the chunk's text, but nobody cites them.
+                shown = start + len(self._text[start:end].rstrip())
+                shown = shown if shown > start else end
+                last = first if shown <= self._end_of(first) else bisect_right(starts, shown - 1)
                 found.append(Chunk(start, end, first, last, run.metadata))
         return found
 
