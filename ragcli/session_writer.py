@@ -1,13 +1,12 @@
 """What changes a session: index, add, remove, clear. Each holds the session's lock and ends in one commit."""
 
-import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from ragcli.added import ids_digest, make_document, reconcile
 from ragcli.analysis import ANALYZERS
-from ragcli.errors import IndexCorruptError, RagError, SourceRejectedError, UsageError
+from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
 from ragcli.generations import GenerationWriter, corpus_of
 from ragcli.index.manifest import Manifest
 from ragcli.indexer import FileIndexer
@@ -17,7 +16,7 @@ from ragcli.repair import IndexRequest
 from ragcli.sessions import SessionPlace, Sessions, root_key
 from ragcli.settings import STANDARD, IndexOptions
 from ragcli.store.directory import Directory, OsDirectory
-from ragcli.store.documents import load_documents, save_documents
+from ragcli.store.documents import load_documents, replaced_documents
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stats import StatCache, load_stats, save_stats
 
@@ -60,7 +59,7 @@ class SessionWriter:
             documents = self._documents()
             if any(known.id == document.id for known in documents):
                 return document.id, False
-            self._replace_documents(documents, [*documents, document])
+            self._replace_documents([*documents, document])
         return document.id, True
 
     def remove(self, id: str, wait: float) -> bool:
@@ -70,14 +69,13 @@ class SessionWriter:
             kept = [document for document in documents if document.id != id]
             if len(kept) == len(documents):
                 return False
-            self._replace_documents(documents, kept)
+            self._replace_documents(kept)
         return True
 
     def clear(self, wait: float) -> None:
         """Empty everything; the session with its name and root stays."""
         with self._directory.lock(wait):
             base = self._stored_manifest() or self._first()
-            save_documents(self._directory, [])
             empty = base._replace(
                 number=max(base.number, self._store.last_number()) + 1,
                 analyzers=ANALYZERS,
@@ -88,9 +86,9 @@ class SessionWriter:
                 skipped={},
                 corpus=corpus_of(()),
             )
-            self._store.set_pending([])
-            self._store.commit(empty)
-            self._store.collect()
+            with replaced_documents(self._store, []):
+                self._store.commit(empty)
+            self._store.tidy()
 
     def _index(
         self,
@@ -140,24 +138,16 @@ class SessionWriter:
         documents = load_documents(self._directory)
         known = self._base().added
         if (documents or known) and known != ids_digest(documents):
-            self._replace_documents(documents, documents)
+            self._replace_documents(documents)
         return documents
 
-    def _replace_documents(self, before: list[Document], documents: list[Document]) -> None:
-        """Save the added documents and commit a generation that indexes just them beside the files.
-
-        Where that fails before the commit, the documents are again what they were `before`.
-        """
+    def _replace_documents(self, documents: list[Document]) -> None:
+        """Save the added documents and commit a generation that indexes just them beside the files."""
         base = self._base()
         writer = GenerationWriter(self._store, base, adopt=False)
         try:
-            save_documents(self._directory, documents)
-            self._commit_documents(writer, base, documents)
-        except RagError:
-            with contextlib.suppress(RagError):
-                if self._base().number == base.number:
-                    save_documents(self._directory, before)
-            raise
+            with replaced_documents(self._store, documents):
+                self._commit_documents(writer, base, documents)
         finally:
             writer.close()
 

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from ragcli.errors import IndexCorruptError, RagError, SessionNotFoundError, UsageError
-from ragcli.index.manifest import SEGMENT_SUFFIX, Manifest, from_plain, to_plain
+from ragcli.index.checking import check_segment
+from ragcli.index.manifest import SEGMENT_SUFFIX, Manifest, SegmentInfo, from_plain, to_plain
+from ragcli.index.segment import Segment
+from ragcli.model import Document
 from ragcli.sessions import SessionPlace
 from ragcli.store.codec import decode, encode
-from ragcli.store.directory import Directory, write_file
-from ragcli.store.documents import DOCUMENTS_KIND, load_documents, save_documents
+from ragcli.store.directory import Directory
+from ragcli.store.documents import load_documents, parse_documents, replaced_documents
 from ragcli.store.snapshots import DOCUMENTS, MANIFEST_KIND, SnapshotStore
 
 MANIFEST = "manifest"
@@ -49,23 +52,23 @@ def import_session(directory: Directory, place: SessionPlace, source: BinaryIO, 
         store = SnapshotStore(directory)
         try:
             with tarfile.open(fileobj=source, mode="r|") as tar:
-                manifest = _read_members(tar, directory, store)
+                manifest, documents = _read_members(tar, directory, store)
         except (tarfile.TarError, EOFError) as error:
             store.collect()
             raise UsageError(f"the file cannot be imported: {error}", _HINT) from None
         except RagError:
             store.collect()
             raise
-        number = max(store.current_number(), store.last_number()) + 1
-        store.commit(manifest._replace(number=number, session=place.name or place.id, name=place.name))
-        store.set_pending([])
-        store.collect()
+        number = store.last_number() + 1
+        with replaced_documents(store, documents):
+            store.commit(manifest._replace(number=number, session=place.name or place.id, name=place.name))
+        store.tidy()
 
 
-def _read_members(tar: tarfile.TarFile, directory: Directory, store: SnapshotStore) -> Manifest:
+def _read_members(tar: tarfile.TarFile, directory: Directory, store: SnapshotStore) -> tuple[Manifest, list[Document]]:
     manifest: Manifest | None = None
     documents: bytes | None = None
-    wanted: set[str] = set()
+    wanted: dict[str, SegmentInfo] = {}
     for member in tar:
         if not member.isreg():
             raise UsageError(f"the file cannot be imported: {member.name!r} is no regular file", _HINT)
@@ -74,18 +77,16 @@ def _read_members(tar: tarfile.TarFile, directory: Directory, store: SnapshotSto
             raise UsageError("the file cannot be imported: it is cut short", _HINT)
         if manifest is None:
             manifest = _read_manifest(member, content.read(MAX_MANIFEST_BYTES + 1))
-            wanted = {info.name for info in manifest.segments}
+            wanted = {info.name: info for info in manifest.segments}
         elif member.name == DOCUMENTS and documents is None:
             documents = content.read()
         elif member.name in wanted:
-            _read_segment(directory, store, member.name, content.read)
-            wanted.discard(member.name)
+            _read_segment(directory, store, wanted.pop(member.name), content.read)
         else:
             raise UsageError(f"the file cannot be imported: it holds {member.name!r}, which nothing names", _HINT)
     if manifest is None or wanted:
         raise UsageError("the file cannot be imported: it is not whole", _HINT)
-    _replace_documents(directory, documents)
-    return manifest
+    return manifest, parse_documents(documents) if documents is not None else []
 
 
 def _read_manifest(member: tarfile.TarInfo, raw: bytes) -> Manifest:
@@ -99,8 +100,9 @@ def _read_manifest(member: tarfile.TarInfo, raw: bytes) -> Manifest:
     return manifest
 
 
-def _read_segment(directory: Directory, store: SnapshotStore, name: str, read: Callable[[int], bytes]) -> None:
-    """Store a segment under its name, once its bytes have the hash that the name is."""
+def _read_segment(directory: Directory, store: SnapshotStore, info: SegmentInfo, read: Callable[[int], bytes]) -> None:
+    """Store a segment under its name, once its bytes have the hash that the name is, and see whether it makes sense."""
+    name = info.name
     draft = directory.draft()
     digest = hashlib.sha256()
     try:
@@ -116,16 +118,9 @@ def _read_segment(directory: Directory, store: SnapshotStore, name: str, read: C
     blob = store.open_segment(name)
     try:
         blob.verify()
+        check_segment(Segment(blob), info)
     finally:
         blob.close()
-
-
-def _replace_documents(directory: Directory, raw: bytes | None) -> None:
-    if raw is None:
-        save_documents(directory, [])
-    else:
-        decode(DOCUMENTS_KIND, DOCUMENTS, raw)
-        write_file(directory, DOCUMENTS, raw)
 
 
 def _put(tar: tarfile.TarFile, name: str, data: bytes) -> None:

@@ -1,15 +1,23 @@
 """Damaged files of an index: the right answer or exit 5 with a way out; an index run puts right what it can."""
 
+import contextlib
+import io
 import struct
+import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ragcli.errors import IndexCorruptError, IndexVersionError, SessionNotFoundError
+from ragcli.errors import IndexCorruptError, IndexVersionError, RagError, SessionNotFoundError
 from ragcli.service import RagService
-from ragcli.store.directory import RamDirectory
+from ragcli.store.blob import Blob, BlobWriter
+from ragcli.store.codec import decode, encode
+from ragcli.store.directory import MemorySource, RamDirectory
+from ragcli.store.snapshots import MANIFEST_KIND
 from tests.engine import answers, index, rebuilt, service, write
 
 QUERIES = ("alpha gamma", "added kiwi")
@@ -235,3 +243,74 @@ def test_a_newer_minor_version_with_more_in_it_is_read(sound: Files, right: list
     newer = struct.pack("<8sHHI", data[:8], 1, 7, crc) + data[16:]
 
     assert everything(service(RamDirectory({**sound, name: newer}))) == right
+
+
+def exported(rag: RagService) -> dict[str, bytes]:
+    """The members of an exported session."""
+    target = io.BytesIO()
+    rag.export(target)
+    target.seek(0)
+    with tarfile.open(fileobj=target) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+
+
+def tarred(members: dict[str, bytes]) -> io.BytesIO:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        for name, raw in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(raw)
+            tar.addfile(member, io.BytesIO(raw))
+    made.seek(0)
+    return made
+
+
+def forged(members: dict[str, bytes], name: str, payload: bytes) -> io.BytesIO:
+    """An export with another payload in place of a segment's, sound in every checksum."""
+    directory = RamDirectory()
+    writer = BlobWriter(directory)
+    writer.write(payload)
+    other, size = writer.finish(".segment")
+    manifest = decode(MANIFEST_KIND, "manifest", members["manifest"])
+    for info in manifest["segments"]:
+        if info["name"] == name:
+            info |= {"name": other, "size": size}
+    changed = {"manifest": encode(MANIFEST_KIND, "manifest", manifest), "documents": members["documents"]}
+    changed |= {key: raw for key, raw in members.items() if key.endswith(".segment") and key != name}
+    return tarred({**changed, other: directory.files[other]})
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_an_import_that_makes_no_sense_under_sound_checksums_is_refused_or_harmless(
+    sound: Files, tree: Path, data: st.DataObject
+) -> None:
+    """A session file comes from somebody else; whatever it holds, no door ends in anything but an answer of ours."""
+    members = exported(service(RamDirectory(dict(sound))))
+    name = data.draw(st.sampled_from(sorted(name for name in members if name.endswith(".segment"))))
+    payload = bytearray(members[name][: Blob(name, MemorySource(members[name])).size])
+    for _ in range(data.draw(st.integers(1, 3))):
+        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    directory = RamDirectory()
+    try:
+        service(directory).import_(forged(members, name, bytes(payload)))
+    except RagError as error:
+        assert "\n" not in error.message
+        return
+    for door in (
+        lambda rag: answers(rag, QUERIES), RagService.list_files, lambda rag: rag.show("b.md"), RagService.get_status,
+        lambda rag: rag.add_document("one more"), lambda rag: index(rag, tree, rebuild=True),
+    ):  # fmt: skip
+        with contextlib.suppress(RagError):
+            door(service(RamDirectory(dict(directory.files))))
+
+
+def test_a_forged_import_of_sound_parts_is_taken(sound: Files, right: list[object]) -> None:
+    """Else the test above would meet refusals of its own making."""
+    members = exported(service(RamDirectory(dict(sound))))
+    for name in members:
+        if name.endswith(".segment"):
+            size = Blob(name, MemorySource(members[name])).size
+            directory = RamDirectory()
+            service(directory).import_(forged(members, name, members[name][:size]))
+            assert everything(service(directory))[0] == right[0]
