@@ -37,8 +37,12 @@ class DocumentFormat(StrEnum):
     SOURCE_CODE = "SOURCE_CODE"
 
 
+# Times are stored in 64 bits; a file may claim any year, and one that claims 2262 or later counts as of then.
+MAX_TIME_NS = (1 << 63) - 1
+
+
 class SourceFile(NamedTuple):
-    """A regular file that the walk found, with the stat it had then."""
+    """A regular file that the walk found, with the stat it had then; times are within +-MAX_TIME_NS."""
 
     path: str
     size: int

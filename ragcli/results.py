@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from ragcli.index.manifest import Manifest
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow
-from ragcli.model import Candidate, Metadata, SearchResult, StreamScore
+from ragcli.model import MAX_TIME_NS, Candidate, Metadata, SearchResult, StreamScore
 from ragcli.settings import SearchFilter
 from ragcli.store.snapshots import SnapshotStore
 
@@ -31,7 +31,7 @@ class Freshness:
             status = os.lstat(os.path.join(self._root, row.path))
         except OSError:
             return True
-        now = status.st_size, status.st_mtime_ns
+        now = status.st_size, max(-MAX_TIME_NS, min(status.st_mtime_ns, MAX_TIME_NS))
         return now != (row.size, row.mtime_ns) and now != self._seen().get(row.path)
 
     def _seen(self) -> dict[str, tuple[int, int]]:

@@ -208,6 +208,22 @@ def test_an_edit_with_times_put_back_is_seen(tmp_path: Path, grain: int) -> None
     assert rag.show("a.txt").text == "zqafter!\n"
 
 
+@pytest.mark.parametrize("year", [1000, 1900, 1969, 2106, 2262, 2300, 2446, 9999])
+def test_a_file_of_any_year_is_indexed_and_its_edits_are_seen(tmp_path: Path, year: int) -> None:
+    """Found by killing: a time beyond 2262 does not fit 64 bits of nanoseconds."""
+    tree = write(tmp_path / "tree", {"a.txt": "zqbefore\n", "b.txt": "steady\n"})
+    seconds = int((year - 1970) * 365.2425 * 86_400)
+    rag = service()
+    for content in ("zqbefore\n", "zqafter!\n"):
+        (tree / "a.txt").write_text(content)
+        for name in ("a.txt", "b.txt"):
+            os.utime(tree / name, (seconds, seconds))
+        index(rag, tree)
+        assert rag.show("a.txt").text == content
+        assert [result.stale for result in rag.search(content.strip())] == [False]
+    assert not index(rag, tree).committed
+
+
 def test_a_touched_file_counts_as_kept(tree: Path) -> None:
     rag = service()
     index(rag, tree)

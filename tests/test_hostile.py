@@ -107,7 +107,7 @@ def test_the_strict_caps_on_files_and_entries_hold_at_their_full_size(tmp_path: 
 @pytest.mark.parametrize("name", ["max_files", "max_entries", "max_total_text"])
 def test_the_strict_caps_on_a_source_hold_at_their_full_size_through_the_index(tmp_path: Path, name: str) -> None:
     if name == "max_total_text":
-        limits = STRICT._replace(max_chunks=4096)
+        limits = STRICT._replace(max_chunks=65_536)
         rag = service()
         parts = {f"t{n}.txt": "word and more\n" * (16 * MIB // 14) for n in range(4)}
         room = STRICT.max_total_text - sum(map(len, parts.values()))

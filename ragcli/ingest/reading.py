@@ -9,7 +9,7 @@ import os
 import stat
 from typing import Self
 
-from ragcli.model import SourceFile
+from ragcli.model import MAX_TIME_NS, SourceFile
 
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 BELOW_FLAGS = DIRECTORY_FLAGS | os.O_NOFOLLOW
@@ -26,7 +26,10 @@ def reason_of(error: OSError) -> str:
 
 def source_file(path: str, status: os.stat_result) -> SourceFile:
     """Make the SourceFile of a stat result."""
-    return SourceFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    changed, moved = status.st_mtime_ns, status.st_ctime_ns
+    if not (-MAX_TIME_NS <= changed <= MAX_TIME_NS and -MAX_TIME_NS <= moved <= MAX_TIME_NS):
+        changed, moved = (max(-MAX_TIME_NS, min(time, MAX_TIME_NS)) for time in (changed, moved))
+    return SourceFile(path, status.st_size, changed, moved, status.st_ino)
 
 
 def read_file(root: str, file: str | SourceFile, max_bytes: int) -> tuple[bytes, SourceFile]:

@@ -210,7 +210,7 @@ class _Walker:
             return False
         if len(self._files) >= self._limits.max_files:
             raise _over("files", self._limits.max_files, "--max-files")
-        self._files.append(SourceFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        self._files.append(source_file(path, status))
         return True
 
     def _left_out(self, name: str, path: str, scope: Scope) -> tuple[SkipReason, str] | None:
