@@ -6,7 +6,7 @@ import re
 import shutil
 from typing import NamedTuple
 
-from ragcli.errors import RagError, SessionNotFoundError, UsageError
+from ragcli.errors import RagError, SessionNotFoundError, StoreError, UsageError
 from ragcli.store.directory import OsDirectory
 from ragcli.store.snapshots import CURRENT, SnapshotStore
 
@@ -102,7 +102,14 @@ class Sessions:
     def rebind(self, place: SessionPlace) -> SessionPlace:
         """Give a moved tree's session the id of its new root."""
         target = self._place(place.root)
-        os.rename(place.path, target.path)
+        try:
+            os.rename(place.path, target.path)
+        except OSError as error:
+            if not os.path.isdir(target.path):  # else another process was faster
+                raise StoreError(
+                    f"cannot take the index of {_shown(place.moved_from)} along in {self._root}: {error.strerror}",
+                    "choose another with --data-dir DIR or RAGCLI_DATA_DIR",
+                ) from error
         return target._replace(moved_from=place.moved_from)
 
     def remove(self, place: SessionPlace, wait: float) -> bool:

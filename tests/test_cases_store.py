@@ -14,7 +14,7 @@ import pytest
 from ragcli.errors import IndexCorruptError
 from ragcli.service import SessionManager
 from tests.cases import REPOSITORY, indexed, run
-from tests.engine import answers, rebuilt, write
+from tests.engine import answers, index, rebuilt, write
 from tests.test_concurrency import held
 from tests.test_damage import with_version
 
@@ -193,6 +193,19 @@ def test_o39_a_moved_project_takes_its_index_along(tmp_path: Path, data_inside: 
     assert {hit["file"] for hit in value["results"]} == {"a.txt", "b/c.txt"}
     assert again.json()["files"]["kept"] == 2
     assert again.json()["files"]["new"] == 0
+
+
+def test_o39_of_two_processes_that_find_a_project_moved_both_go_on(tmp_path: Path) -> None:
+    project = write(tmp_path / "proj", {"a.txt": "zqmove alpha\n"})
+    data = tmp_path / "data"
+    assert run("index", str(project), data=data).code == 0
+    moved = project.rename(tmp_path / "proj2")
+    services = [SessionManager(data).rag_for_path(str(moved)) for _ in range(3)]
+
+    reports = [index(rag, moved) for rag in services]
+
+    assert [report.files.new for report in reports] == [0, 0, 0]
+    assert [result.file for result in SessionManager(data).rag_for_path(str(moved)).search("zqmove")] == ["a.txt"]
 
 
 @pytest.mark.parametrize("home", [{"HOME": "/nonexistent"}, {"HOME": "/proc"}, {"HOME": ""}], ids=str)
