@@ -14,9 +14,13 @@ from ragcli.ingest.service import Failed, FileIngestionService, Ingested, LeftOu
 from ragcli.model import DocumentFormat, SourceFile
 from ragcli.settings import IndexOptions
 
-# A batch is a unit of work, of retry and of memory: a second of one core's work, or 200 small files.
-BATCH_BYTES = 1024 * 1024
-BATCH_FILES = 200
+# A batch is a unit of work, of retry and of memory: about a second of one core's work, and less where there is little
+# to do, so that every core has some. Larger ones analyze fewer tokens twice.
+MAX_BATCH_BYTES = 2 * 1024 * 1024
+MIN_BATCH_BYTES = 256 * 1024
+BATCHES = 16
+BATCH_FILES = 400
+SMALL_BYTES = 256 * 1024
 # Formats whose reading runs no third-party parser over hostile bytes: a small run of them needs no process of its own.
 SAFE_FORMATS = frozenset(
     {DocumentFormat.TEXT, DocumentFormat.MARKDOWN, DocumentFormat.JSON, DocumentFormat.JSONL, DocumentFormat.CSV}
@@ -81,12 +85,15 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
 
     The cuts depend on the items alone, so that any number of workers writes the same segments.
     """
+    items = list(items)
+    whole = sum(item.file.size for item in items)
+    most = min(max(whole // BATCHES, MIN_BATCH_BYTES), MAX_BATCH_BYTES)
     waiting: list[Item] = []
     size = 0
     for item in items:
         format = formats.detect(item.file.path, None)
         alone = format is not None and formats.is_binary_format(format)
-        if waiting and (alone or size + item.file.size > BATCH_BYTES or len(waiting) >= BATCH_FILES):
+        if waiting and (alone or size + item.file.size > most or len(waiting) >= BATCH_FILES):
             yield tuple(waiting)
             waiting, size = [], 0
         waiting.append(item)
@@ -100,7 +107,7 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
 
 def is_small(items: Sequence[Item]) -> bool:
     """Whether the work is less than starting a worker, and safe to do in this process."""
-    return sum(item.file.size for item in items) <= BATCH_BYTES // 4 and all(
+    return sum(item.file.size for item in items) <= SMALL_BYTES and all(
         formats.detect(item.file.path, None) in SAFE_FORMATS for item in items
     )
 

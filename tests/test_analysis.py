@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcli import analysis
-from ragcli.analysis import code_query, code_terms, count_terms, english_query, english_terms
+from ragcli.analysis import TOKEN, code_query, code_terms, count_terms, english_query, english_terms, tokens
 from ragcli.synonyms import GROUPS
 
 TEXT = st.text(max_size=60) | st.text("aA1_ ëÉあ漢กि\u200d\u00ad\u0301ßİﬁ²K一.", max_size=40)
@@ -145,3 +145,8 @@ def test_importing_the_analyzers_loads_neither_stemmer_nor_numpy() -> None:
     program = "import sys, ragcli.analysis; print([m for m in ('Stemmer', 'numpy', 'msgpack') if m in sys.modules])"
 
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@given(st.text() | st.text(st.characters(max_codepoint=127)))
+def test_tokens_are_what_the_expression_finds(text: str) -> None:
+    assert tokens(text) == TOKEN.findall(text)
