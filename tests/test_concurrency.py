@@ -106,7 +106,7 @@ def test_processes_search_through_fifty_commits(data: Path) -> None:
 def search_by_command(data: Path) -> None:
     command = [sys.executable, "-m", "ragcli", "search", "-s", "busy", "everywhere", "--plain"]
     done = subprocess.run(command, env={**os.environ, "RAGCLI_DATA_DIR": str(data)}, capture_output=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
     lines = done.stdout.decode().splitlines()
     assert len(lines) == FILES
     assert len({line.split("gen")[1].split()[0] for line in lines}) == 1

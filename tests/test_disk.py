@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragcli.errors import StoreError
+from ragcli.errors import IndexCorruptError, StoreError
 from ragcli.service import RagService, SessionManager
 from ragcli.store import directory as store_directory
 from tests.engine import answers, index, rebuilt, rewrite, write
@@ -136,6 +136,57 @@ def known_files(data: Path) -> set[str]:
         names |= {f"{manifest.number}.manifest", f"{manifest.number}.stat"}
         names |= {info.name for info in manifest.segments}
     return names
+
+
+@pytest.mark.parametrize("call", ["open", "pread"])
+def test_a_disk_that_gives_nothing_back_is_exit_5_and_is_read_around(
+    data: Path, tree: Path, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never a stream's failure, never half an answer; a run that can read the files again needs nothing of the old."""
+    right = answers(rebuilt(tree, [("added kiwi", {})]), QUERIES)
+    old = answers(SessionManager(data).get_rag("disk"), QUERIES[:1])
+    refused = 0
+    for at in range(1, 60):
+        failing = FailingReads(call, at)
+        with monkeypatch.context() as patched:
+            patched.setattr(store_directory, "os", failing)
+            try:
+                assert answers(SessionManager(data).get_rag("disk"), QUERIES[:1]) == old
+            except IndexCorruptError as error:
+                assert error.exit_code == 5
+                assert "Input/output error" in error.message
+                assert "ragcli index --rebuild" in error.hint
+                refused += 1
+        if failing.uses < at:
+            break
+    assert refused > 2
+    with monkeypatch.context() as patched:
+        patched.setattr(store_directory, "os", FailingReads(call, 0, ".segment"))
+        index(SessionManager(data).get_rag("disk"), tree)
+    assert answers(SessionManager(data).get_rag("disk"), QUERIES) == right
+
+
+class FailingReads:
+    """The system calls of the store; from its `at`-th use on the disk gives an error for a call that reads."""
+
+    def __init__(self, call: str, at: int, suffix: str = "") -> None:
+        self._call, self._at, self._suffix = call, at, suffix
+        self.uses = 0
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name != self._call:
+            return real
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            if name == "open" and (arguments[1] & os.O_CREAT or not str(arguments[0]).endswith(self._suffix)):
+                return real(*arguments, **named)
+            self.uses += 1
+            if (self._at and self.uses >= self._at) or (not self._at and self.uses == 1):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real(*arguments, **named)
+
+        return call
 
 
 @contextlib.contextmanager

@@ -8,15 +8,17 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
-from ragcli.errors import LockedError, StoreError
+from ragcli.errors import IndexCorruptError, LockedError, StoreError
 
 DRAFT_PREFIX = ".draft-"
 LOCK_NAME = "lock"
 _O_BINARY = getattr(os, "O_BINARY", 0)
+BROKEN_HINT = "check the disk, then run: ragcli index --rebuild"
+_BROKEN = frozenset((errno.EIO, errno.EBADMSG, getattr(errno, "EUCLEAN", errno.EIO)))
 
 
 class ByteSource(Protocol):
@@ -74,11 +76,21 @@ class FileSource:
     _descriptor = -1  # for the end of a source whose file could not be opened
 
     def __init__(self, path: str) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _O_BINARY)
+        self._name = os.path.basename(path)
+        self._descriptor = self._asked(os.open, path, os.O_RDONLY | os.O_CLOEXEC | _O_BINARY)
         self.size = os.fstat(self._descriptor).st_size
 
     def pread(self, offset: int, count: int) -> bytes:
-        return os.pread(self._descriptor, count, offset)
+        return bytes(self._asked(os.pread, self._descriptor, count, offset))
+
+    def _asked(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """What the system answers; a disk that gives no bytes back is as good as one that gives wrong ones."""
+        try:
+            return call(*arguments)
+        except OSError as error:
+            if error.errno not in _BROKEN:
+                raise
+            raise IndexCorruptError(f"{self._name} cannot be read: {error.strerror}", BROKEN_HINT) from None
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -105,13 +117,15 @@ class OsDirectory:
         return FileSource(os.path.join(self.path, name))
 
     def read(self, name: str) -> bytes:
-        with open(os.path.join(self.path, name), "rb") as file:
-            return file.read()
+        source = FileSource(os.path.join(self.path, name))
+        try:
+            return source.pread(0, source.size)
+        finally:
+            source.close()
 
     def draft(self) -> Draft:
         with _explained(self.path):
-            _make_private(self.path)
-            return _FileDraft(self.path)
+            return _FileDraft(_make_private(self.path))
 
     def remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -188,19 +202,19 @@ class _FileDraft:
             os.unlink(self._path)
 
 
-def _make_private(path: str) -> None:
+def _make_private(path: str) -> str:
     """Make a directory and those above it that are missing, each for its owner alone.
 
     os.makedirs gives its mode to the last one only, and the names of sessions show in the one above.
     """
-    if os.path.isdir(path):
-        return
-    _make_private(os.path.dirname(path) or os.curdir)
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        if not os.path.isdir(path):  # else another process was faster
-            raise
+    if not os.path.isdir(path):
+        _make_private(os.path.dirname(path) or os.curdir)
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(path):  # else another process was faster
+                raise
+    return path
 
 
 def _sync_directory(path: str) -> None:
