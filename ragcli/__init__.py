@@ -7,6 +7,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragcli.documents import ContentExtractor as ContentExtractor
+    from ragcli.documents import IndexProgress as IndexProgress
+    from ragcli.documents import IndexReport as IndexReport
+    from ragcli.documents import NormalizedDocument as NormalizedDocument
     from ragcli.errors import DocumentProcessingError as DocumentProcessingError
     from ragcli.errors import RagError as RagError
     from ragcli.extract.registry import ContentExtractorRegistry as ContentExtractorRegistry
@@ -14,14 +18,10 @@ if TYPE_CHECKING:
     from ragcli.ingest.chunkers import CodeChunker as CodeChunker
     from ragcli.ingest.chunkers import NormalizedDocumentChunker as NormalizedDocumentChunker
     from ragcli.ingest.service import FileIngestionService as FileIngestionService
-    from ragcli.model import ContentExtractor as ContentExtractor
     from ragcli.model import Document as Document
     from ragcli.model import DocumentFormat as DocumentFormat
     from ragcli.model import DocumentInfo as DocumentInfo
-    from ragcli.model import IndexProgress as IndexProgress
-    from ragcli.model import IndexReport as IndexReport
     from ragcli.model import IndexStatus as IndexStatus
-    from ragcli.model import NormalizedDocument as NormalizedDocument
     from ragcli.model import SearchResult as SearchResult
     from ragcli.retrieval.hybrid import HybridRetriever as HybridRetriever
     from ragcli.retrieval.knowledge_base import KnowledgeBase as KnowledgeBase
@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "BM25Stream": "retrieval.streams",
     "CodeChunker": "ingest.chunkers",
-    "ContentExtractor": "model",
+    "ContentExtractor": "documents",
     "ContentExtractorRegistry": "extract.registry",
     "Document": "model",
     "DocumentFormat": "model",
@@ -50,13 +50,13 @@ _MODULES = {
     "HybridRetriever": "retrieval.hybrid",
     "InMemoryKnowledgeBase": "retrieval.streams",
     "IndexOptions": "settings",
-    "IndexProgress": "model",
-    "IndexReport": "model",
+    "IndexProgress": "documents",
+    "IndexReport": "documents",
     "IndexStatus": "model",
     "KnowledgeBase": "retrieval.knowledge_base",
     "KnowledgeBaseStream": "retrieval.streams",
     "Limits": "settings",
-    "NormalizedDocument": "model",
+    "NormalizedDocument": "documents",
     "NormalizedDocumentChunker": "ingest.chunkers",
     "RagError": "errors",
     "RagService": "service",

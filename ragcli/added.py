@@ -7,12 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
+from ragcli.documents import Block, NormalizedDocument
 from ragcli.errors import UsageError
 from ragcli.generations import GenerationWriter
 from ragcli.index.packing import BatchPacker
 from ragcli.index.rows import ADDED, DocumentRow
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
-from ragcli.model import Block, Document, DocumentFormat, Metadata, NormalizedDocument
+from ragcli.model import Document, DocumentFormat, Metadata
 from ragcli.planning import Living
 from ragcli.settings import STANDARD
 

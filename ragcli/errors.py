@@ -1,16 +1,16 @@
 """The exception tree. Each class owns its exit code and a hint; this module imports nothing of ours.
 
-    RagError (2)
-      UsageError (2)
-        SourceRejectedError (2)
-      SessionNotFoundError (3)
-      DocumentNotFoundError (3)
-      StoreError (2)
-      LockedError (4)
-      IndexCorruptError (5)
-        IndexVersionError (5)
-      StrictError (6)
-      DocumentProcessingError (a document's failure: data in a report, never the end of a run)
+RagError (2)
+  UsageError (2)
+    SourceRejectedError (2)
+  SessionNotFoundError (3)
+  DocumentNotFoundError (3)
+  StoreError (2)
+  LockedError (4)
+  IndexCorruptError (5)
+    IndexVersionError (5)
+  StrictError (6)
+  DocumentProcessingError (a document's failure: data in a report, never the end of a run)
 """
 
 from enum import StrEnum

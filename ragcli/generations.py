@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
 from ragcli.index.layout import SegmentTotals
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
@@ -18,7 +19,6 @@ from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow
 from ragcli.index.segment import REBUILD_HINT, Segment
 from ragcli.index.segment_writer import SegmentBuilder
-from ragcli.model import Chunk
 from ragcli.planning import Living
 from ragcli.store.blob import BlobWriter
 from ragcli.store.snapshots import SnapshotStore

@@ -10,6 +10,7 @@ from functools import partial
 
 from ragcli.added import ids_digest, reconcile
 from ragcli.analysis import ANALYZERS
+from ragcli.documents import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
 from ragcli.errors import FailureCode, SourceRejectedError
 from ragcli.generations import GenerationWriter
 from ragcli.index.manifest import Manifest
@@ -17,7 +18,6 @@ from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
-from ragcli.model import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
 from ragcli.outcomes import Tally, nothing_usable, pipeline_digest, strict_failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan, without

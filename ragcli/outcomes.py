@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis import ANALYZERS
+from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile
 from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
-from ragcli.model import Failure, FileCounts, Skipped, SkipReason, SourceFile
+from ragcli.model import Failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome
 from ragcli.settings import IndexOptions
 from ragcli.store import stats

@@ -6,12 +6,13 @@ It meets ingestion and the index on one floor above both, so that neither knows 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ragcli.documents import SourceFile
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.rows import FILES, DocumentRow
 from ragcli.ingest import formats
 from ragcli.ingest.reading import TreeReader
 from ragcli.ingest.service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
-from ragcli.model import DocumentFormat, SourceFile
+from ragcli.model import DocumentFormat
 from ragcli.settings import IndexOptions
 
 # A batch is a unit of work, of retry and of memory: about a second of one core's work, and less where there is little

@@ -4,10 +4,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ragcli.documents import Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import UsageError
 from ragcli.index.rows import DocumentRow
 from ragcli.ingest import formats
-from ragcli.model import DocumentFormat, Skipped, SkipReason, SourceFile, Walk
+from ragcli.model import DocumentFormat
 from ragcli.pipeline import Item
 from ragcli.store.stats import FileState, StatCache
 

@@ -14,9 +14,7 @@ from ragcli.model import (
     Document,
     DocumentInfo,
     FileInfo,
-    IndexReport,
     IndexStatus,
-    ProgressCallback,
     Scalar,
     SearchOutcome,
     SearchResult,
@@ -29,6 +27,7 @@ from ragcli.store.directory import Directory, OsDirectory
 from ragcli.store.snapshots import SnapshotStore
 
 if TYPE_CHECKING:
+    from ragcli.documents import IndexReport, ProgressCallback
     from ragcli.session_writer import SessionWriter
 
 DEFAULT_WAIT = 10.0
@@ -136,7 +135,7 @@ class RagService:
     def index_directory(
         self,
         path: str | os.PathLike[str],
-        progress: ProgressCallback | None = None,
+        progress: "ProgressCallback | None" = None,
         *,
         options: IndexOptions | None = None,
         rebuild: bool = False,
@@ -146,7 +145,7 @@ class RagService:
         allow_empty: bool = False,
         workers: int | None = None,
         wait: float = DEFAULT_WAIT,
-    ) -> IndexReport:
+    ) -> "IndexReport":
         """Bring the index up to date with a directory or one file; only what changed is read."""
         return self._writer().index(
             os.fspath(path), progress, options, wait, rebuild=rebuild, verify=verify, strict=strict,

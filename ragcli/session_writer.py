@@ -6,11 +6,12 @@ from typing import Any
 
 from ragcli.added import ids_digest, make_document, reconcile
 from ragcli.analysis import ANALYZERS
+from ragcli.documents import IndexReport, ProgressCallback
 from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
 from ragcli.generations import GenerationWriter, corpus_of
 from ragcli.index.manifest import Manifest
 from ragcli.indexer import FileIndexer
-from ragcli.model import Document, IndexReport, ProgressCallback, Scalar
+from ragcli.model import Document, Scalar
 from ragcli.recovery import mend_documents
 from ragcli.repair import IndexRequest
 from ragcli.sessions import SessionPlace, Sessions, root_key

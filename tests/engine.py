@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragcli.model import IndexReport
+from ragcli.documents import IndexReport
 from ragcli.service import RagService
 from ragcli.sessions import SessionPlace
 from ragcli.settings import STANDARD, IndexOptions, SearchSettings

@@ -4,7 +4,8 @@ import io
 import zipfile
 from xml.sax.saxutils import quoteattr
 
-from ragcli.model import DocumentFormat, ExtractionContext
+from ragcli.documents import ExtractionContext
+from ragcli.model import DocumentFormat
 from ragcli.settings import STANDARD, Limits
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcli import analysis
-from ragcli.analysis import TOKEN, code_query, code_terms, count_terms, english_query, english_terms, tokens
+from ragcli.analysis import code_query, code_terms, count_terms, english_query, english_terms, token_pattern, tokens
 from ragcli.synonyms import GROUPS
 
 TEXT = st.text(max_size=60) | st.text("aA1_ ëÉあ漢กि\u200d\u00ad\u0301ßİﬁ²K一.", max_size=40)
@@ -149,4 +149,4 @@ def test_importing_the_analyzers_loads_neither_stemmer_nor_numpy() -> None:
 
 @given(st.text() | st.text(st.characters(max_codepoint=127)))
 def test_tokens_are_what_the_expression_finds(text: str) -> None:
-    assert tokens(text) == TOKEN.findall(text)
+    assert tokens(text) == token_pattern().findall(text)

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "ragcli"
 
 # Each room's floor. A room imports from lower floors, and from itself; a module of the top level is a room of its own.
 FLOORS = {
-    "errors": 0, "model": 0, "settings": 0, "config": 0, "config_files": 0, "config_keys": 0,
+    "errors": 0, "model": 0, "documents": 0, "settings": 0, "config": 0, "config_files": 0, "config_keys": 0,
     "analysis": 1, "identifiers": 1, "synonyms": 1, "extract": 1, "index": 1,
     "store": 2, "ingest": 2, "retrieval": 2, "prompt": 2,
     "pipeline": 3, "planning": 3, "generations": 3, "added": 3, "outcomes": 3, "indexer": 3, "sessions": 3,
@@ -24,7 +24,8 @@ FLOORS = {
 # Doors within a floor.
 SAME_FLOOR = {
     "settings": {"model", "errors"},
-    "model": {"errors", "settings"},
+    "model": {"errors"},
+    "documents": {"model", "settings"},
     "config": {"config_files", "config_keys", "errors", "model", "settings"},
     "config_files": {"config_keys", "errors", "model", "settings"},
     "config_keys": {"errors", "model", "settings"},
@@ -70,8 +71,6 @@ LIBRARIES = {
     "pickle": {"ingest"},
 }
 MAX_MODULE_LINES = 300
-# model.py holds nothing but values, and one place to look them up is worth more than the bound.
-LONGER = {"model.py": 400}
 MAX_FUNCTION_LINES = 50
 
 
@@ -142,7 +141,7 @@ def test_modules_and_functions_stay_small_and_say_what_they_are(path: Path) -> N
     source = path.read_text()
     tree = ast.parse(source)
     assert ast.get_docstring(tree), "a module begins with a sentence on what it does"
-    assert source.count("\n") <= LONGER.get(path.name, MAX_MODULE_LINES)
+    assert source.count("\n") <= MAX_MODULE_LINES
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             text = ast.get_docstring(node) or ""
@@ -153,4 +152,4 @@ def test_modules_and_functions_stay_small_and_say_what_they_are(path: Path) -> N
 def test_no_two_rooms_import_each_other() -> None:
     """Floors make cycles between floors impossible; this is for the doors within a floor."""
     edges = {(room, other) for room, others in SAME_FLOOR.items() for other in others}
-    assert {(a, b) for a, b in edges if (b, a) in edges} <= {("model", "settings"), ("settings", "model")}
+    assert {(a, b) for a, b in edges if (b, a) in edges} == set()

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.documents import Block, Chunk, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.ingest.chunkers import CodeChunker, NormalizedDocumentChunker, chunk_ids
-from ragcli.model import Block, Chunk, DocumentFormat, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import Limits
 
 CHUNKER = NormalizedDocumentChunker()

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.documents import ExtractionContext
 from ragcli.extract.registry import extract
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
-from ragcli.model import DocumentFormat, ExtractionContext
+from ragcli.model import DocumentFormat
 from ragcli.settings import STANDARD, Limits
 
 VALUES = st.recursive(

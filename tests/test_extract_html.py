@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.html_text import MAX_TAGS, render
 from ragcli.extract.registry import extract
-from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import Limits
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from ragcli.documents import NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.pptx import PptxExtractor
-from ragcli.model import DocumentFormat, NormalizedDocument
+from ragcli.model import DocumentFormat
 from tests.office_files import A, P, R, context, docx, package, pptx, relations, shape, slide
 
 C = 'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"'

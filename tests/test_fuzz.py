@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, RagError
 from ragcli.extract import registry
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
-from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.service import RagService
 from ragcli.settings import STANDARD, STRICT, IndexOptions, Limits, SearchFilter, SearchSettings
 from tests.engine import answers, index, rebuilt, service, write

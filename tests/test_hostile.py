@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.documents import SkipReason
 from ragcli.errors import RagError, SourceRejectedError, UsageError
 from ragcli.ingest.service import FileIngestionService
-from ragcli.model import Failure, SkipReason
+from ragcli.model import Failure
 from ragcli.service import SessionManager
 from ragcli.settings import MIB, PROFILES, STANDARD, STRICT, IndexOptions, Limits
 from tests.engine import answers, index, service, write

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import SkipReason
 from ragcli.errors import SourceRejectedError
 from ragcli.ingest.walk import walk
-from ragcli.model import SkipReason
 from ragcli.settings import IndexOptions, Limits
 
 ALL = IndexOptions(default_skips=False)

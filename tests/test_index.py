@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.analysis import code_terms, count_terms, english_terms
+from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
 from ragcli.index import knowledge_base
 from ragcli.index.packing import BatchPacker
@@ -17,7 +18,6 @@ from ragcli.index.rows import ChunkRow, DocumentRow, pack_row, unpack_chunk, unp
 from ragcli.index.segment import Segment
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.index.tallies import vector_norm
-from ragcli.model import Chunk
 from ragcli.store.blob import PAGE, Blob, BlobWriter
 from ragcli.store.directory import RamDirectory
 from tests.engine import answers, index, service, write

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.documents import SkipReason
 from ragcli.errors import UsageError
 from ragcli.ingest.patterns import GlobFilter, Selector, compiled, unmatched
-from ragcli.model import SkipReason
 
 
 @pytest.mark.parametrize(

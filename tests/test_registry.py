@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import SPECS, ContentExtractorRegistry, ExtractorSpec, extract, spec_for
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import Limits
 
 TEXT = DocumentFormat.TEXT

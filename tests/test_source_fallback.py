@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract import parsing, registry, symbols
 from ragcli.extract.languages import BY_NAME, EXTENSIONS, LANGUAGES, SHEBANGS, grammar_for, language_for, language_named
-from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import STANDARD, STRICT, Limits
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract import registry
 from ragcli.extract.languages import LANGUAGES, grammar_for, language_for
-from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import STRICT
 
 SAMPLES = Path(__file__).parent / "samples" / "source"

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract import registry
 from ragcli.extract.languages import BY_NAME, LANGUAGES, language_for
 from ragcli.extract.tiling import SIGNATURE_CHARS
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
-from ragcli.model import DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 from ragcli.settings import STRICT, Limits
 
 SAMPLES = Path(__file__).parent / "samples" / "source"

@@ -74,9 +74,7 @@ def test_fusion_is_as_worked_out_by_hand() -> None:
             self.ids = ids
 
         def search(self, query: str, top_k: int) -> list[SearchResult]:
-            return [
-                SearchResult(1, id_, f"{id_}.txt", 1, 1, 1.0, {}, "TEXT", "", {}, id_) for id_ in self.ids[:top_k]
-            ]
+            return [SearchResult(1, id_, f"{id_}.txt", 1, 1, 1.0, {}, "TEXT", "", {}, id_) for id_ in self.ids[:top_k]]
 
     retriever = HybridRetriever.builder().stream(Fixed("bm25", "abc"), 0.6).stream(Fixed("tfidf", "ba"), 0.4).build()
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import Skipped, SkipReason
 from ragcli.errors import SourceRejectedError, UsageError
 from ragcli.ingest import walk as walk_module
 from ragcli.ingest.walk import walk, walk_file
-from ragcli.model import Skipped, SkipReason
 from ragcli.settings import IndexOptions, Limits
 
 DEFAULT = IndexOptions()

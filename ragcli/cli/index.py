@@ -12,8 +12,8 @@ from ragcli.cli.limits import given_limits
 from ragcli.cli.options import Shared, shared
 from ragcli.cli.screen import stderr_terminal
 from ragcli.config import COMMAND_LINE, Settings, given, index_options
+from ragcli.documents import IndexReport
 from ragcli.errors import SourceRejectedError
-from ragcli.model import IndexReport
 from ragcli.settings import IndexOptions, Limits
 
 Path = Annotated[str | None, typer.Argument(metavar="[PATH]", help="A directory or a file; else the session's root.")]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ragcli.cli import output
 from ragcli.cli.options import Shared
 from ragcli.cli.terminal import visible_name
-from ragcli.model import IndexProgress, ProgressCallback
+from ragcli.documents import IndexProgress, ProgressCallback
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.05

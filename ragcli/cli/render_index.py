@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ragcli.cli.terminal import BOLD, DIM, RED, Terminal, paint, visible_name
-from ragcli.model import Failure, IndexReport, Skipped, SkipReason
+from ragcli.documents import IndexReport, Skipped, SkipReason
+from ragcli.model import Failure
 
 _SHOWN_FAILURES = 10
 # Skipped by a default rule too, but nobody misses them among the results.

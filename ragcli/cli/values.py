@@ -5,17 +5,12 @@ comes with the exact bytes in base64 beside it (`file_bytes`).
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from ragcli.model import (
-    ContextPrompt,
-    DocumentInfo,
-    FileInfo,
-    IndexReport,
-    IndexStatus,
-    SearchOutcome,
-    SearchResult,
-    StoredDocument,
-)
+from ragcli.model import ContextPrompt, DocumentInfo, FileInfo, IndexStatus, SearchOutcome, SearchResult, StoredDocument
+
+if TYPE_CHECKING:
+    from ragcli.documents import IndexReport
 
 Value = dict[str, object]
 
@@ -85,7 +80,7 @@ def prompt_value(prompt: ContextPrompt) -> Value:
     }
 
 
-def report_value(report: IndexReport) -> Value:
+def report_value(report: "IndexReport") -> Value:
     """Return what an index run did as JSON."""
     return {
         "schema": SCHEMA,

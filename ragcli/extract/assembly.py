@@ -6,7 +6,8 @@ May not know any format.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ragcli.model import Block, DocumentFormat, Metadata, NormalizedDocument
+from ragcli.documents import Block, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 
 # Half the chunk cap of the contract: evidence stays short enough that a few results fit a prompt.
 BLOCK_BYTES = 8 * 1024

@@ -6,9 +6,10 @@ bomb is a few short lines, and no tag makes an object.
 
 import re
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 
 # A comment right above a key belongs to it, so the cut is before the comment.
 _COMMENTS = r"^(?:#[^\n]*\n)*+"

@@ -10,9 +10,10 @@ from bisect import bisect_right
 from collections import Counter
 from itertools import islice, pairwise
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 
 _DELIMITERS = ",;\t|"
 # Enough rows to tell a delimiter from a comma in prose; one field of the sample stays under the csv module's limit.

@@ -8,8 +8,8 @@ import codecs
 import re
 import unicodedata
 
+from ragcli.documents import ExtractionContext
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.model import ExtractionContext
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 
 from docx.oxml.parser import element_class_lookup
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract.assembly import BLOCK_BYTES, Piece, assemble, split_lines
 from ragcli.extract.docx_story import Line, Story, W, outline_level
 from ragcli.extract.drawing import Graphics
 from ragcli.extract.opc import Element, Package, relation_id, short
 from ragcli.extract.packages import PackageRefused, refusal
-from ragcli.model import DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 
 # Paths stand beside each chunk: a part of one is cut here, so that hostile headings cannot swell an index.
 _MAX_HEADING = 120

@@ -16,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 from ebooklib import epub
 from lxml import etree
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import normalize
@@ -23,7 +24,7 @@ from ragcli.extract.failure import refused
 from ragcli.extract.html import section_blocks
 from ragcli.extract.html_text import MAX_TREE_TAGS, Rendered, render
 from ragcli.extract.packages import PackageRefused, open_archive, part_names, refusal, scan
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 
 _CONTAINER = "META-INF/container.xml"
 _PAGES = (".xhtml", ".html", ".htm", ".xml", ".svg")

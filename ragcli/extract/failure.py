@@ -1,7 +1,7 @@
 """Say in one line why a document is refused. May not quote the document nor chain a parser's exception."""
 
+from ragcli.documents import ExtractionContext
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.model import ExtractionContext
 
 
 def refused(

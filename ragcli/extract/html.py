@@ -1,12 +1,13 @@
 """HTML pages as text in sections, each under its path of headings. Follows no link and runs no script."""
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import looks_binary, normalize
 from ragcli.extract.failure import refused
 from ragcli.extract.html_text import Rendered, render
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 
 _TITLE_SHOWN = 2_000  # a page that says its title within so many characters need not say it twice
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.text import bounded_blocks, fallback_document, plain_document
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 from ragcli.settings import Limits
 
 # Consecutive children of one parent share a block up to this size: enough neighbours to tell what a record is about.

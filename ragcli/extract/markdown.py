@@ -10,9 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 
 # Each is matched against a stripped line.
 _FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")

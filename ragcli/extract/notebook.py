@@ -7,11 +7,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import looks_binary, normalize
 from ragcli.extract.failure import refused
 from ragcli.extract.html_text import render
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 
 # A table of results is worth finding; a training log of megabytes is not, and hides the code it belongs to.
 _MAX_OUTPUT = 16 * 1024  # characters of one output

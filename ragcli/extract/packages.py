@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Literal
 from xml.parsers import expat
 
+from ragcli.documents import ExtractionContext
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.model import ExtractionContext
 from ragcli.settings import Limits
 
 CONTENT_TYPES = "[content_types].xml"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.decode import normalize
 from ragcli.extract.failure import refused
@@ -19,7 +20,7 @@ from ragcli.extract.pdf_columns import are_prose, column_edges, column_of
 from ragcli.extract.pdf_fields import written_on
 from ragcli.extract.pdf_pages import page_list
 from ragcli.extract.text import bounded_blocks
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

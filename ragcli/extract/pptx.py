@@ -9,11 +9,12 @@ from typing import Any
 
 from pptx.oxml import element_class_lookup
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract.assembly import Piece, assemble
 from ragcli.extract.drawing import Graphics, alternative, paragraphs
 from ragcli.extract.opc import Element, Package, local, relation_id, short
 from ragcli.extract.packages import PackageRefused, refusal
-from ragcli.model import DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _REPEATED = frozenset({"sldNum", "dt"})

@@ -8,9 +8,10 @@ import importlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from ragcli.documents import Block, ContentExtractor, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.decode import well_formed
-from ragcli.model import Block, ContentExtractor, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 
 F = DocumentFormat
 

@@ -8,12 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.languages import grammar_for, language_for, language_named
 from ragcli.extract.structural import read_structure
 from ragcli.extract.text import bounded_blocks
 from ragcli.extract.tiling import Span, Symbol, blocks_of, line_starts
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Scalar
 from ragcli.settings import MIB, Limits
 
 MAX_PARSED_BYTES = 2 * MIB  # a tree takes some 30 times the file's size in memory
@@ -120,9 +121,7 @@ def _height(span: Span, lines: Sequence[int]) -> int:
     return bisect_right(lines, span[1]) - bisect_right(lines, span[0]) + 1
 
 
-def _fitted(
-    text: str, blocks: Sequence[Block], outline: _Outline, lines: Sequence[int], limits: Limits
-) -> list[Block]:
+def _fitted(text: str, blocks: Sequence[Block], outline: _Outline, lines: Sequence[int], limits: Limits) -> list[Block]:
     """Give blocks that will be split their cuts, and part those over the block limit at a line end."""
 
     def large(block: Block) -> bool:

@@ -3,8 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
-from ragcli.model import Block, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument, Scalar
+from ragcli.model import DocumentFormat, Metadata, Scalar
 
 
 class TextExtractor:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ragcli.model import Block, Metadata
+from ragcli.documents import Block
+from ragcli.model import Metadata
 from ragcli.settings import Limits
 
 CLASS_KINDS = frozenset((

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from openpyxl.utils.cell import get_column_letter
 
+from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract.assembly import BLOCK_BYTES, Piece, assemble
 from ragcli.extract.drawing import Graphics
 from ragcli.extract.opc import Element, Package, local, relation_id
 from ragcli.extract.packages import PackageRefused, refusal
 from ragcli.extract.xlsx_cells import Book, Row, Style, read_styles, rich_text, rows, shared_strings
-from ragcli.model import DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 from ragcli.settings import Limits
 
 # A run of rows that a reader takes in at once, and a prompt holds several of.

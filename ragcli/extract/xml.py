@@ -8,13 +8,14 @@ import re
 from typing import NamedTuple
 from xml.parsers import expat
 
+from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_xml
 from ragcli.extract.decode import looks_binary, normalize
 from ragcli.extract.failure import refused
 from ragcli.extract.text import bounded_blocks, fallback_document
 from ragcli.extract.xml_paths import Cutter
-from ragcli.model import Block, DocumentFormat, ExtractionContext, NormalizedDocument
+from ragcli.model import DocumentFormat
 
 # A character reference is no entity: the letter is in the file, only spelt so that ASCII can carry it.
 _REFERENCE = re.compile(r"&#([0-9]{1,7}|x[0-9a-fA-F]{1,6});")

@@ -11,10 +11,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.analysis import code_terms
+from ragcli.documents import Chunk
 from ragcli.index.postings import pack_u32
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_row
 from ragcli.index.tallies import ChunkTallies
-from ragcli.model import Chunk, Metadata
+from ragcli.model import Metadata
 
 # Texts are compressed in blocks that neighbouring documents share: small files alone take a fifth more room. Showing a
 # chunk inflates one block, some 0.2 ms.

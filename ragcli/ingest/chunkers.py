@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from ragcli.documents import Block, Chunk, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.extract import registry
 from ragcli.extract.decode import well_formed
-from ragcli.model import Block, Chunk, DocumentFormat, ExtractionContext, Metadata, NormalizedDocument
+from ragcli.model import DocumentFormat, Metadata
 from ragcli.settings import STRICT, Limits
 
 # Characters of a chunk of prose, about 350 words: a page's worth of paragraphs ranks and reads better than the 16 KiB

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from ragcli.documents import SkipReason
 from ragcli.errors import UsageError
 from ragcli.ingest.wildmatch import parse, path_regex
-from ragcli.model import SkipReason
 
 _MAX_ALTERNATIVES = 1_000  # of one pattern; `{a,b}` twenty times over would be a million
 Match = Callable[[str], object]

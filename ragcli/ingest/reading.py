@@ -9,7 +9,8 @@ import os
 import stat
 from typing import Self
 
-from ragcli.model import MAX_TIME_NS, SourceFile
+from ragcli.documents import SourceFile
+from ragcli.model import MAX_TIME_NS
 
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 BELOW_FLAGS = DIRECTORY_FLAGS | os.O_NOFOLLOW

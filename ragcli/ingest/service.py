@@ -7,6 +7,7 @@ import errno
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ragcli.documents import Chunk, ExtractionContext, NormalizedDocument, SkipReason, SourceFile, Walk
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract import registry
 from ragcli.extract.decode import looks_binary
@@ -15,15 +16,7 @@ from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.ingest.fingerprint import content_hash, fingerprint
 from ragcli.ingest.reading import VANISHED, TreeReader, reason_of
 from ragcli.ingest.walk import walk
-from ragcli.model import (
-    Chunk,
-    DocumentFormat,
-    ExtractionContext,
-    NormalizedDocument,
-    SkipReason,
-    SourceFile,
-    Walk,
-)
+from ragcli.model import DocumentFormat
 from ragcli.settings import STRICT, IndexOptions, Limits
 
 # What detection may look at: a shebang, a BOM, the share of control characters.

@@ -11,6 +11,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from ragcli.documents import Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import SourceRejectedError, UsageError
 from ragcli.ingest.ignore import Scope, brings_back, descend, ignoring_rule
 from ragcli.ingest.patterns import Selector
@@ -25,7 +26,6 @@ from ragcli.ingest.skips import (
     SECRET_PREFIX,
     secret_rule,
 )
-from ragcli.model import Skipped, SkipReason, SourceFile, Walk
 from ragcli.settings import IndexOptions
 
 

@@ -23,7 +23,8 @@ CURRENT_KIND = b"RAGCURRT"
 MANIFEST_KIND = b"RAGMANIF"
 PENDING_KIND = b"RAGPENDG"
 
-_NUMBERED = re.compile(r"(\d{1,15})\.(manifest|stat)")
+# Compiled on use: only a writer looks at names.
+_NUMBERED = r"(\d{1,15})\.(manifest|stat)"
 
 
 class Generation(NamedTuple):
@@ -69,7 +70,7 @@ class SnapshotStore:
 
     def last_readable(self) -> Manifest | None:
         """The newest manifest that can still be read, for what a damaged one forgot: root and options."""
-        numbers = {int(match[1]) for name in self.directory.list() if (match := _NUMBERED.fullmatch(name))}
+        numbers = {int(match[1]) for name in self.directory.list() if (match := re.fullmatch(_NUMBERED, name))}
         for number in sorted(numbers, reverse=True):
             with contextlib.suppress(FileNotFoundError, IndexCorruptError):
                 return self._manifest(number)
@@ -104,7 +105,7 @@ class SnapshotStore:
 
     def last_number(self) -> int:
         """The highest generation number that any file bears, so that a repair never reuses one."""
-        return max((int(m[1]) for name in self.directory.list() if (m := _NUMBERED.fullmatch(name))), default=0)
+        return max((int(m[1]) for name in self.directory.list() if (m := re.fullmatch(_NUMBERED, name))), default=0)
 
     # -- writing, under the lock
 
@@ -151,7 +152,7 @@ class SnapshotStore:
         if number:
             kept |= {segment.name for segment in self._manifest(number).segments}
         for name in self.directory.list():
-            numbered = _NUMBERED.fullmatch(name)
+            numbered = re.fullmatch(_NUMBERED, name)
             if (
                 (numbered and int(numbered[1]) not in numbers)
                 or (name.endswith(SEGMENT_SUFFIX) and name not in kept)
@@ -160,7 +161,7 @@ class SnapshotStore:
                 self.directory.remove(name)
 
     def _previous(self, number: int) -> Manifest:
-        numbers = [int(match[1]) for name in self.directory.list() if (match := _NUMBERED.fullmatch(name))]
+        numbers = [int(match[1]) for name in self.directory.list() if (match := re.fullmatch(_NUMBERED, name))]
         return self._manifest(max((n for n in numbers if n < number), default=0))
 
     def _manifest(self, number: int) -> Manifest:

@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+from ragcli.documents import Skipped, SkipReason, SourceFile
 from ragcli.errors import IndexCorruptError
-from ragcli.model import Skipped, SkipReason, SourceFile
 from ragcli.store.codec import decode, encode
 from ragcli.store.directory import Directory, write_file
 

@@ -1,16 +1,13 @@
 """Fixed values for the renderers: every kind of provenance, and text that is out for trouble."""
 
+from ragcli.documents import FileCounts, IndexReport, Skipped, SkipReason
 from ragcli.model import (
     DocumentInfo,
     Failure,
-    FileCounts,
     FileInfo,
-    IndexReport,
     IndexStatus,
     SearchOutcome,
     SearchResult,
-    Skipped,
-    SkipReason,
     StoredDocument,
     StreamScore,
 )

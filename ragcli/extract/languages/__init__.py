@@ -148,7 +148,7 @@ LANGUAGES: tuple[Language, ...] = (
     _L("wasm", "wat wast", family="lisp", comment=";;"),
     _L("xquery", "xq xql xqm xquery xqy", family="script", comment="(:"),
     _L("yacc", "y yy l ll", family="c"),
-)
+)  # fmt: skip
 
 BY_NAME: Mapping[str, Language] = {row.name: row for row in LANGUAGES}
 EXTENSIONS: Mapping[str, str] = {word: row.name for row in LANGUAGES for word in row.extensions.split()}
