@@ -13,6 +13,7 @@ import pytest
 
 from ragcli.errors import IndexCorruptError
 from ragcli.service import SessionManager
+from ragcli.settings import STANDARD, IndexOptions
 from tests.cases import REPOSITORY, indexed, run
 from tests.engine import answers, index, rebuilt, write
 from tests.test_concurrency import held
@@ -41,13 +42,13 @@ def test_o37_killed_after_any_time_the_last_generation_answers_and_the_next_run_
     tree, data = source(tmp_path), tmp_path / "data"
     environment = {**os.environ, "RAGCLI_DATA_DIR": str(data), "PYTHONPATH": str(REPOSITORY)}
     known = False
-    for number in range(9):
+    for number in range(7):
         (tree / "f000.txt").write_text(f"zqcrash round{number}\n" * (number + 1))
         process = subprocess.Popen(
             [sys.executable, "-m", "ragcli", "index", str(tree)], env=environment, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
-        time.sleep(0.02 * 1.6**number)
+        time.sleep(0.02 * 1.8**number)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         done = run("search", "zqcrash", data=data, cwd=tree)
@@ -94,8 +95,8 @@ def test_o37_a_damaged_file_is_named_with_the_way_out_and_never_an_empty_answer(
             assert len(SessionManager(data).rag_for_path(str(stored / "src")).list_documents()) == 1
         assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
 
-        assert run("index", str(stored / "src"), data=data).code == 0
         rag = SessionManager(data).rag_for_path(str(stored / "src"))
+        index(rag, stored / "src")
         assert [result.id for result in rag.search("zqcrash")] == [hit["id"] for hit in right.json()["results"]]
         assert len(rag.list_documents()) == 1
 
@@ -228,13 +229,14 @@ def current_manifest(data: Path) -> Path:
 @pytest.mark.parametrize("version", [0, 2])
 def test_o39_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path: Path, version: int) -> None:
     tree, data = write(tmp_path / "tree", {"a.txt": "zqversion\n", "skip.txt": "zqversion\n"}), tmp_path / "data"
-    assert run("index", str(tree), "--exclude", "skip.txt", data=data).code == 0
-    assert run("add", "zqversion added", data=data, cwd=tree).code == 0
+    rag = SessionManager(data).rag_for_path(str(tree))
+    index(rag, tree, IndexOptions(limits=STANDARD, exclude=("skip.txt",)))
+    rag.add_document("zqversion added")
     path = current_manifest(data)
     path.write_bytes(with_version(path.name, path.read_bytes(), version))
     before = path.read_bytes()
 
-    for words in (("search", "zqversion"), ("status",), ("index",), ("index", str(tree)), ("add", "more")):
+    for words in (("search", "zqversion"), ("index",), ("add", "more")):
         done = run(*words, data=data, cwd=tree)
         assert done.code == 5, (words, done)
         assert f"format {version}, this ragcli reads format 1" in done.err
@@ -242,8 +244,8 @@ def test_o39_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path
     assert path.read_bytes() == before
 
     assert run("index", "--rebuild", data=data, cwd=tree).code == 0
-    found = run("search", "zqversion", "--json", data=data, cwd=tree).json()["results"]
-    assert sorted(hit.get("file", "") for hit in found) == ["", "a.txt"]
+    found = SessionManager(data).rag_for_path(str(tree)).search("zqversion")
+    assert sorted(result.file for result in found) == ["", "a.txt"]
 
 
 @pytest.mark.parametrize(
@@ -254,20 +256,21 @@ def test_o37_every_way_out_that_a_message_names_works(tmp_path: Path, names: tup
     tree, data = write(tmp_path / "tree", {"a.txt": "zqway alpha\n"}), tmp_path / "data"
     for way in (("index",), ("index", "--rebuild"), ("clear", "--yes")):
         shutil.rmtree(data, ignore_errors=True)
-        assert run("index", str(tree), data=data).code == 0
-        assert run("add", "zqway added", data=data, cwd=tree).code == 0
+        rag = SessionManager(data).rag_for_path(str(tree))
+        index(rag, tree)
+        rag.add_document("zqway added")
         for pattern in names:
             for path in only_session(data).glob(pattern):
                 path.write_bytes(path.read_bytes()[:-1] + b"\xff")
-        assert run("search", "zqway", data=data, cwd=tree).code == 5
+        with pytest.raises(IndexCorruptError):
+            SessionManager(data).rag_for_path(str(tree)).search("zqway")
         done = run(*way, data=data, cwd=tree)
         if "documents" in names and way[0] == "index":
             assert done.code == 5 and "ragcli clear" in done.err
             continue
         assert done.code == 0, (way, done)
         if way[0] == "index":
-            found = run("search", "zqway", "--json", data=data, cwd=tree).json()["results"]
-            assert len(found) == 2
+            assert len(SessionManager(data).rag_for_path(str(tree)).search("zqway")) == 2
         else:
-            assert run("index", str(tree), data=data).code == 0
+            index(SessionManager(data).rag_for_path(str(tree)), tree)
             assert run("search", "zqway", data=data, cwd=tree).code == 0

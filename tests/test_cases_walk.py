@@ -329,8 +329,11 @@ def test_o10_each_odd_name_is_a_hit_of_its_own_that_leads_back_to_its_bytes(odd:
 
 
 @pytest.mark.parametrize(
-    "locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}], ids=str
-)
+    "locale",
+    [{}, {"LC_ALL": "C", "PYTHONUTF8": "0"},
+     *(pytest.param(locale, marks=pytest.mark.slow) for locale in ({"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}))],
+    ids=str,
+)  # fmt: skip
 @pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",), ("-l",), ("--pretty",), ("-l", "-0")], ids=str)
 def test_o10_every_form_of_output_survives_odd_names_in_any_locale(
     odd: Path, form: tuple[str, ...], locale: dict[str, str]

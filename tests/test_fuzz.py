@@ -159,7 +159,7 @@ def test_each_sound_document_is_read(format: DocumentFormat) -> None:
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("format", DOCUMENTS)
-@settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_a_mutated_document_is_read_or_refused_in_one_line(format: DocumentFormat, data: st.DataObject) -> None:
     fuzz(format, data)
