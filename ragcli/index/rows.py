@@ -85,6 +85,8 @@ def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
 
 
 def _spelt(metadata: Any) -> dict[str, Any]:
+    if not isinstance(metadata, dict):
+        raise TypeError("metadata is no map")
     spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
     name = _last_name(spelt)
     return spelt if name is None or "symbol" in spelt else {"symbol": name, **spelt}
