@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ragcli.documents import SourceFile
+from ragcli.extract.registry import OUT_OF_MEMORY
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.rows import FILES, DocumentRow
 from ragcli.ingest import formats
@@ -74,6 +75,9 @@ def process(job: Job, items: Sequence[Item]) -> BatchResult:
     with TreeReader(job.root) as reader:
         for item in items:
             outcome = service.ingest(reader, item.file, item.known)
+            if isinstance(outcome, Failed) and outcome.reason == OUT_OF_MEMORY:
+                # Earlier documents may have filled this process: the pool tries once more in a fresh one.
+                raise MemoryError
             if isinstance(outcome, Ingested):
                 packer.add(_row(outcome), outcome.document.text, outcome.chunks, outcome.ids)
                 packed = True

@@ -14,6 +14,8 @@ from ragcli.extract.decode import well_formed
 from ragcli.model import DocumentFormat, Metadata
 
 F = DocumentFormat
+# The reason of a failure that a fresh process may not have.
+OUT_OF_MEMORY = "out of memory"
 
 
 class ExtractorSpec(NamedTuple):
@@ -134,6 +136,8 @@ def _run(id: str, read: Callable[[], NormalizedDocument], context: ExtractionCon
         missing = f" ({error.name} is missing)" if error.name else ""
         detail = f"the library that reads {context.format} did not load{missing}"
         failure = _error(context, FailureCode.UNSUPPORTED_FORMAT, detail)
+    except MemoryError:
+        failure = _error(context, FailureCode.EXTRACTION, OUT_OF_MEMORY)
     except Exception as error:
         failure = _error(context, FailureCode.EXTRACTION, f"{id} failed: {type(error).__name__}")
     if failure is not None or document is None:
