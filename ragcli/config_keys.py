@@ -18,6 +18,8 @@ _LARGEST = 2**63 - 1
 # What the index can hold: its term frequencies have 13 bits, which 16 KiB of text cannot overrun, and a document's
 # chunks stay in one segment, whose chunk numbers have 19 bits.
 _CEILINGS = {"max_chunk_bytes": STANDARD.max_chunk_bytes, "max_chunks": 2**19}
+# A chunk holds at least one character of UTF-8, or no cut could advance.
+_FLOORS = {"max_chunk_bytes": 4}
 _DEFAULT_WORKERS = 8  # more wait for the one process that writes
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -176,7 +178,7 @@ def _or_none(check: Callable[[object], Value]) -> Callable[[object], Value]:
 def _limit(name: str, default: float) -> Key:
     if isinstance(default, float):
         return Key(default, _seconds(0.001), _read_seconds, "lower")
-    return Key(default, _size(1, _CEILINGS.get(name, _LARGEST)), _read_size, "lower")
+    return Key(default, _size(_FLOORS.get(name, 1), _CEILINGS.get(name, _LARGEST)), _read_size, "lower")
 
 
 LIMIT = "limit."

@@ -15,6 +15,7 @@ from ragcli.errors import FailureCode, SourceRejectedError
 from ragcli.generations import GenerationWriter
 from ragcli.index.manifest import Manifest
 from ragcli.ingest.batches import ItemFailure
+from ragcli.ingest.chunkers import check_limits
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
@@ -44,6 +45,7 @@ class FileIndexer:
         SourceRejectedError, UsageError, StrictError or StoreError leave the previous generation.
         """
         began = time.monotonic()
+        check_limits(request.options.limits)
         run = _Run(self._store, request, progress)
         try:
             return run.go()._replace(seconds=round(time.monotonic() - began, 3))

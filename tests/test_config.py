@@ -132,7 +132,7 @@ def test_variables_are_read_as_what_they_set(home):
         ("include = [1]", ":1: include ", "must be a list of patterns", ""),
         ("format = 'DOC'", ":1: format ", "must be one of AUTO, TEXT", ""),
         ("limit = { max_files = 0 }", ":1: limit.max_files ", "must be a whole number", ""),
-        ("[limit]\n\n# c\nmax_chunk_bytes = '1MiB'", ":4: ", "from 1 to 16384", ""),
+        ("[limit]\n\n# c\nmax_chunk_bytes = '1MiB'", ":4: ", "from 4 to 16384", ""),
         ("limits = 'loose'", ":1: limits ", "must be one of strict, standard", ""),
         ("a = 1\nb = \n", ":2: ", "Invalid value", "the file must be TOML"),
         ("k = [1,\n", ":2: ", "Invalid value", "the file must be TOML"),
@@ -156,6 +156,9 @@ def test_a_bad_variable_or_flag_names_itself(home):
     assert home.error(RAGCLI_K="ten").message == "RAGCLI_K must be a whole number of 1 or more, not 'ten'"
     assert home.error(RAGCLI_SIGNALS="maybe").message.startswith("RAGCLI_SIGNALS must be true or false")
     assert home.error({"max_per_file": 0}).message.startswith("--max-per-file must be a whole number")
+    assert home.error({"limit.max_chunk_bytes": 3}).message.startswith(
+        "--max-chunk-bytes must be a whole number from 4"
+    )
     assert home.error({"limit.max_files": "many"}).message.startswith("--max-files must be a whole number")
     assert home.error({"limit.max_fils": 3}).hint == "did you mean limit.max_files?"
 
@@ -199,7 +202,7 @@ def test_a_project_profile_cannot_widen_the_user_s(home):
 
 
 limit_layers = st.dictionaries(
-    st.sampled_from(["limits", *(f"limit.{name}" for name in Limits._fields)]), st.integers(1, 16_384), max_size=5
+    st.sampled_from(["limits", *(f"limit.{name}" for name in Limits._fields)]), st.integers(4, 16_384), max_size=5
 ).map(lambda layer: layer | ({"limits": "strict" if layer["limits"] % 2 else "standard"} if "limits" in layer else {}))
 
 

@@ -51,7 +51,7 @@ class NormalizedDocumentChunker:
         self, document: NormalizedDocument, limits: Limits = STRICT, *, uri: str = "", source: str = ""
     ) -> list[Chunk]:
         """Return chunks that tile the text, none for a text of white space; over max_chunks raise LIMIT."""
-        _check(limits)
+        check_limits(limits)
         if not document.text or document.text.isspace():
             return []
         runs = _join_blank(document.text, _join(document.blocks), limits)
@@ -92,7 +92,8 @@ def chunk_ids(path: str, text: str, chunks: Sequence[Chunk]) -> list[str]:
     return ids
 
 
-def _check(limits: Limits) -> None:
+def check_limits(limits: Limits) -> None:
+    """Raise UsageError for limits under which no cut can advance."""
     if limits.max_chunk_lines < 1 or limits.max_chunk_bytes < _SMALLEST_CHUNK_BYTES or limits.max_chunks < 1:
         raise UsageError(
             f"chunks cannot be cut with max_chunk_lines={limits.max_chunk_lines}, "
