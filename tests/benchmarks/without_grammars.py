@@ -1,0 +1,18 @@
+"""The pipeline's work for a worker that has no grammar: every language is read by the structural adapter."""
+
+from collections.abc import Sequence
+
+from ragcli import pipeline
+from ragcli.extract import source
+from ragcli.pipeline import BatchResult, Item, Job
+
+
+def no_grammar(language: str, path: str) -> str:
+    """What the table answers for a language that no grammar reads."""
+    return ""
+
+
+def process(job: Job, items: Sequence[Item]) -> BatchResult:
+    """Ingest and pack files as the pipeline does; meant for processes that do nothing else."""
+    source.grammar_for = no_grammar
+    return pipeline.process(job, items)
