@@ -1,7 +1,7 @@
 """Documents and trees made for measurements: the same bytes for the same arguments, of about the size asked for.
 
 Words are those of the cost curve, drawn by Zipf's law. Source code is the samples again and again, their symbols
-renamed, with comments between.
+renamed and with longer comments; its words repeat less than those of real code, so it costs more to index.
 """
 
 import json
@@ -10,16 +10,18 @@ import re
 from pathlib import Path
 
 from ragcli.extract.languages import BY_NAME, language_for
-from tests.benchmarks.cost_curve import WORDS, word
+from tests.benchmarks.cost_curve import word
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "source"
 NAMES = tuple(sorted(path.name for path in SAMPLES.iterdir() if path.suffix != ".outline"))
+VOCABULARY = 5_000
 TREE_BYTES = 5_000_000
 FILE_CHARS = (2_000, 20_000)
+MAX_COMMENT = 21  # lines before a symbol
 # What may stand only at the beginning or end of a file: its repetitions would not parse.
 _ONCE = re.compile(r"^(?:#!|package |module [\w.]+ |#pragma ).*\n", re.MULTILINE)
 _LAST = re.compile(r"^return \{(?:.*\n)*", re.MULTILINE)
-_SYMBOL = re.compile(r"^\d+-\d+ \w+ (\S+)", re.MULTILINE)
+_SYMBOL = re.compile(r"^(\d+)-\d+ \w+ (\S+)", re.MULTILINE)
 _FIXED = frozenset({"constructor", "init", "deinit", "new", "main", "default", "operator", "subscript", "get", "set"})
 
 
@@ -28,8 +30,8 @@ class Prose:
 
     def __init__(self, seed: int = 1) -> None:
         self._chosen = random.Random(seed)
-        weights = [1 / (rank + 2.7) for rank in range(WORDS)]
-        self._stream = [word(rank) for rank in self._chosen.choices(range(WORDS), weights, k=200_000)]
+        weights = [1 / (rank + 2.7) for rank in range(VOCABULARY)]
+        self._stream = [word(rank) for rank in self._chosen.choices(range(VOCABULARY), weights, k=200_000)]
 
     def words(self, count: int) -> str:
         """So many words."""
@@ -60,20 +62,24 @@ class Prose:
 def source(name: str, prose: Prose, chars: int) -> str:
     """A file of the language of a sample."""
     sample = _LAST.sub("", (SAMPLES / name).read_text())
-    outline = (SAMPLES / f"{name}.outline").read_text()
-    known = {part for symbol in _SYMBOL.findall(outline) for part in re.findall(r"\w{3,}", symbol)} - _FIXED
-    names = re.compile(rf"\b(?:{'|'.join(sorted(known))})\b") if known else None
+    found = _SYMBOL.findall((SAMPLES / f"{name}.outline").read_text())
+    starts = {int(line) for line, _ in found}
+    known = sorted({part for _, symbol in found for part in re.findall(r"\w{3,}", symbol)} - _FIXED)
+    names = re.compile(rf"\b(?:{'|'.join(known)})\b")
     mark = BY_NAME[language_for(name, sample)].comment.split()[0]
+    end = " */" if mark == "/*" else ""
     pieces: list[str] = []
     size = 0
     while size < chars:
-        new = {found: found + prose.words(1).capitalize() for found in sorted(known)}
-        text = names.sub(lambda match, new=new: new[match[0]], sample) if names else sample
-        if pieces:
-            comment = prose.sentence()
-            text = f"\n{mark} {comment}{' */' if mark == '/*' else ''}\n{_ONCE.sub('', text)}"
-        pieces.append(text)
-        size += len(text)
+        new = {symbol: symbol + prose.words(1).capitalize() for symbol in known}
+        for number, line in enumerate(sample.splitlines(keepends=True), 1):
+            if number in starts:
+                indent = line[: len(line) - len(line.lstrip())]
+                pieces += [f"{indent}{mark} {prose.words(9)}{end}\n" for _ in range(prose.number(MAX_COMMENT))]
+            if not (size and _ONCE.match(line)):
+                pieces.append(names.sub(lambda match, new=new: new[match[0]], line))
+        pieces.append("\n")
+        size = sum(map(len, pieces))
     return "".join(pieces)
 
 
