@@ -138,7 +138,7 @@ class Sessions:
                     continue
                 old = os.path.join(manifest.root, manifest.only)
                 if not os.path.lexists(old):
-                    return place._replace(root=keys[manifest.root_key], moved_from=old)
+                    return place._replace(root=keys[manifest.root_key], moved_from=old.rstrip(os.sep))
         return None
 
 

@@ -99,7 +99,7 @@ def test_o39_without_a_home_an_index_inside_the_project_moves_along(tmp_path: Pa
 
     found = ragcli("search", "zqmove", data=tmp_path, cwd=moved, **bare)
     assert (found.returncode, found.stdout) == (0, before)
-    assert b"proj2" in found.stderr
+    assert found.stderr.decode() == f"ragcli: the indexed tree was {project} and is now {moved}\n"
     assert sorted(line.split(b":")[0] for line in before.splitlines()) == [b"a.md", b"sub/b.md"]
     again = json.loads(ragcli("index", ".", "--json", data=tmp_path, cwd=moved, **bare).stdout)
     assert (again["files"]["new"], again["files"]["kept"]) == (0, 2)
