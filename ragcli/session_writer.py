@@ -182,7 +182,8 @@ class SessionWriter:
 def _root_of(path: str) -> tuple[str, str]:
     """A path as its real root and, for a file, its name there."""
     if not os.path.lexists(path):
-        raise UsageError(f"{path} does not exist", "name a directory or a file")
+        piped = "a text from standard input is added with: ragcli add -"
+        raise UsageError(f"{path} does not exist", piped if path == "-" else "name a directory or a file")
     real = os.path.realpath(path)
     if os.path.isdir(real):
         return real, ""
