@@ -84,9 +84,10 @@ def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
     return ChunkRow(*values)
 
 
-def _spelt(metadata: Any) -> dict[str, Any]:
-    if not isinstance(metadata, dict):
+def _spelt(stored: Any) -> dict[str, Any]:
+    if not isinstance(stored, dict):
         raise TypeError("metadata is no map")
+    metadata: dict[str, Any] = stored
     spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
     name = _last_name(spelt)
     return spelt if name is None or "symbol" in spelt else {"symbol": name, **spelt}
