@@ -8,10 +8,11 @@ or postings; nothing is analyzed again.
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as merge_sorted
+from typing import NamedTuple
 
 from ragcli.index.layout import SegmentTotals
 from ragcli.index.packing import PackedDocument, PackedTables, TextBlocks, place_texts
-from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
+from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings
 from ragcli.index.rows import ChunkRow, DocumentRow
 from ragcli.index.segment import Segment
 from ragcli.index.segment_writer import ComponentWriter, Sink, TableWriter, write_postings
@@ -128,19 +129,34 @@ def _merged_postings(segments: Sequence[Segment], bases: Sequence[int]) -> Itera
 def _postings_of(segment: Segment, number: int, base: int) -> Iterator[tuple[bytes, int, bytes]]:
     """A segment's terms with their postings as they will stand in the merged one."""
     moved = _new_ordinals(segment, base) if segment.dead_ranges else None
-    window = b""
+    window = _Window(b"", [0])
     window_start = position = 0
     for term, count in segment.terms():
-        if position + count > window_start + len(window) // 4:
+        if position + count > window_start + window.postings:
             window_start = position
             end = min(position + max(count, _WINDOW), segment.posting_count)
-            window = segment.part("postings", position, end, 4)
-            if moved is None:
-                window = shift_postings(window, base)
-        offset = 4 * (position - window_start)
-        packed = window[offset : offset + 4 * count]
-        yield term, number, packed if moved is None else _moved(packed, moved)
+            raw = segment.part("postings", position, end, 4)
+            window = _Window(shift_postings(raw, base), None) if moved is None else _moved(raw, moved)
+        yield term, number, window.part(position - window_start, count)
         position += count
+
+
+class _Window(NamedTuple):
+    """Postings as they will stand; `before` counts the living ahead of each old one, None where all are alive."""
+
+    packed: bytes
+    before: Sequence[int] | None
+
+    @property
+    def postings(self) -> int:
+        """How many old postings the window covers."""
+        return len(self.packed) // 4 if self.before is None else len(self.before) - 1
+
+    def part(self, start: int, count: int) -> bytes:
+        """What is left of `count` old postings from `start` on."""
+        if self.before is None:
+            return self.packed[4 * start : 4 * (start + count)]
+        return self.packed[4 * self.before[start] : 4 * self.before[start + count]]
 
 
 def _new_ordinals(segment: Segment, base: int) -> "array[int]":
@@ -155,9 +171,13 @@ def _new_ordinals(segment: Segment, base: int) -> "array[int]":
     return moved
 
 
-def _moved(packed: bytes, moved: "array[int]") -> bytes:
-    return pack_u32(
-        moved[posting >> FREQUENCY_BITS] << FREQUENCY_BITS | posting & MAX_FREQUENCY
-        for posting in unpack_u32(packed)
-        if moved[posting >> FREQUENCY_BITS] >= 0
-    )
+def _moved(packed: bytes, moved: "array[int]") -> _Window:
+    """Drop the postings of the dead and renumber the others, all at once."""
+    import numpy as np
+
+    old = np.frombuffer(packed, dtype="<u4").astype(np.int64)
+    new = np.frombuffer(moved, dtype=np.int32).astype(np.int64)[old >> FREQUENCY_BITS]
+    alive = new >= 0
+    postings = (new[alive] << FREQUENCY_BITS) | (old[alive] & MAX_FREQUENCY)
+    before = np.concatenate(([0], np.cumsum(alive)))
+    return _Window(postings.astype("<u4").tobytes(), before.tolist())
