@@ -7,6 +7,7 @@ the batch's first chunk. No file and no formula here, but for the norm of a chun
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -116,7 +117,12 @@ class BatchPacker:
 def naming_terms(document: Metadata, metadata: Metadata) -> list[str]:
     """Terms of the names a chunk goes by: its symbol, headings, sheet, and its document's title."""
     named = {str(metadata.get(key) or document.get(key) or "") for key in NAMING_KEYS}
-    return [term for name in sorted(named) for term in code_terms(name)]
+    return [term for name in sorted(named) for term in _name_terms(name)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _name_terms(name: str) -> tuple[str, ...]:
+    return tuple(code_terms(name))
 
 
 def place_texts(
