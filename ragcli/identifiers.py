@@ -84,6 +84,8 @@ def ideographs(run: str) -> list[str]:
 
 def fold(word: str) -> str:
     """Remove accents and points of a case-folded word; vowel signs, which spell another word, stay."""
+    if word.isalpha() and unicodedata.is_normalized("NFKD", word):  # no letter here has a part to lose
+        return word.translate(_LETTERS)
     bare = "".join(c for c in unicodedata.normalize("NFKD", word) if not _is_accent(c))
     return unicodedata.normalize("NFKC", bare).translate(_LETTERS)
 

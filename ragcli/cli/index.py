@@ -1,5 +1,6 @@
 """The `index` command: makes or refreshes a session's index and says what happened. Walks and reads nothing itself."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -74,6 +75,8 @@ def index(
     """
     from ragcli.cli.progress import progress
 
+    # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
+    gc.set_threshold(50_000, 20, 50)
     opened, root = engine.opened_to_write(
         shared(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
         default_skips=default_skips, ignore_files=ignore, workers=workers, wait=wait, **given_limits(ctx),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from ragcli.model import Metadata
+from ragcli.model import Metadata, Scalar
 
 FILES = ""
 ADDED = "added"
@@ -59,14 +59,14 @@ _DOCUMENT_METADATA = DocumentRow._fields.index("metadata")
 def pack_row(row: DocumentRow | ChunkRow) -> bytes:
     """A row as bytes."""
     values = list(row)
-    metadata = row.metadata
-    values[row._fields.index("metadata")] = {
-        _SHORT_KEYS.get(key, key): value
-        for key, value in metadata.items()
-        if key != "symbol" or value != _last_name(metadata)
-    }
+    values[_DOCUMENT_METADATA if isinstance(row, DocumentRow) else -1] = _short(row.metadata)
     packed: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogateescape")
     return packed
+
+
+def _short(metadata: Metadata) -> dict[int | str, Scalar]:
+    name = _last_name(metadata)
+    return {_SHORT_KEYS.get(key, key): v for key, v in metadata.items() if key != "symbol" or v != name}
 
 
 def unpack_document(data: bytes | memoryview) -> DocumentRow:

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.analysis import code_terms_of, english_terms_of, is_normal, normalized, tokens
@@ -146,7 +146,7 @@ _SQUARES = [0.0, *((1.0 + math.log(frequency)) ** 2 for frequency in range(1, MA
 class _TermTable(NamedTuple):
     """For each token its terms in one field: `terms[starts[token]:starts[token + 1]]`."""
 
-    starts: "Array"
+    starts: "Ids"
     terms: "Array"
 
 
@@ -154,19 +154,13 @@ def _term_tables(known: Iterable[str], terms: Mapping[bytes, int]) -> tuple[_Ter
     """Analyze every token of the batch; `terms` numbers new ones as they are asked for."""
     import numpy as np
 
-    found: tuple[list[int], list[int]] = ([], [])
-    starts: tuple[list[int], list[int]] = ([0], [0])
     number = terms.__getitem__
-    for token in known:
-        english, code = _term_keys(token)
-        found[0].extend(map(number, english))
-        found[1].extend(map(number, code))
-        starts[0].append(len(found[0]))
-        starts[1].append(len(found[1]))
-    tables = [
-        _TermTable(np.array(start, dtype=np.int64), np.array(term, dtype=np.uint64))
-        for start, term in zip(starts, found, strict=True)
-    ]
+    keys = [_term_keys(token) for token in known]
+    tables = []
+    for side in (0, 1):
+        own = [both[side] for both in keys]
+        starts = np.cumsum([0, *map(len, own)], dtype=np.int64)
+        tables.append(_TermTable(starts, np.array(list(map(number, chain.from_iterable(own))), dtype=np.uint64)))
     return tables[0], tables[1]
 
 
