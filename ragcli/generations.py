@@ -7,11 +7,9 @@ killed loses at most the segment it was filling.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
-from ragcli.index.layout import SegmentTotals
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
 from ragcli.index.merge_policy import merge_group, with_dead
 from ragcli.index.merging import merge_segments
@@ -28,23 +26,12 @@ from ragcli.store.snapshots import SnapshotStore
 FLUSH_BYTES = 192 * 1024 * 1024
 
 
-class Flushed(NamedTuple):
-    """A segment of this run or of one that did not commit."""
-
-    name: str
-    size: int
-    totals: SegmentTotals
-
-
 class GenerationWriter:
     """Collects the changes of one run on top of a manifest. Used under the session's lock."""
 
-    def __init__(
-        self, store: SnapshotStore, base: Manifest, *, adopt: bool = True, flush_bytes: int = FLUSH_BYTES
-    ) -> None:
+    def __init__(self, store: SnapshotStore, base: Manifest, *, adopt: bool = True) -> None:
         self._store = store
         self._base = base
-        self._flush_bytes = flush_bytes
         self._segments: dict[str, Segment] = {}
         self._infos: dict[str, SegmentInfo] = {}
         self._dead: dict[str, set[int]] = {}
@@ -96,7 +83,7 @@ class GenerationWriter:
         self._builder.add(batch)
         self.new_text_bytes += batch.text_bytes
         self.changed = True
-        if self._builder.packed_bytes >= self._flush_bytes:
+        if self._builder.packed_bytes >= FLUSH_BYTES:
             self._flush()
 
     def drop(self, living: Living) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 
 from ragcli.added import ids_digest, reconcile
 from ragcli.analysis import ANALYZERS
+from ragcli.config_keys import available_workers
 from ragcli.documents import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
 from ragcli.errors import FailureCode, SourceRejectedError
 from ragcli.generations import GenerationWriter
@@ -19,6 +20,7 @@ from ragcli.ingest.chunkers import check_limits
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import run_batches
+from ragcli.model import Document
 from ragcli.outcomes import Tally, nothing_usable, pipeline_digest, strict_failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan, without
@@ -68,6 +70,7 @@ class _Run:
         self._started = time.time_ns()
         self._pipeline = pipeline_digest(request.options)
         self._writer: GenerationWriter | None = None
+        self._documents: list[Document] = []
 
     def close(self) -> None:
         if self._writer is not None:
@@ -78,6 +81,7 @@ class _Run:
         sound = sound_base(self._store, request, self._pipeline, VERIFY_BYTES)
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
+        self._documents = load_documents(self._store.directory)
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.verify and self._is_settled(base):
@@ -90,7 +94,7 @@ class _Run:
 
     def _is_settled(self, base: Manifest) -> bool:
         """Whether the generation holds just the added documents, in terms of today's analyzers."""
-        return base.analyzers == ANALYZERS and base.added == ids_digest(load_documents(self._store.directory))
+        return base.analyzers == ANALYZERS and base.added == ids_digest(self._documents)
 
     def _walk(self, base: Manifest) -> Walk:
         request = self._request
@@ -148,7 +152,7 @@ class _Run:
         for living in gone:
             writer.drop(living)
         tally.gone(len(gone))
-        reconcile(writer, load_documents(self._store.directory), added)
+        reconcile(writer, self._documents, added)
         self._check(tally, found)
         return self._commit(writer, base, tally)
 
@@ -185,7 +189,7 @@ class _Run:
         limits = self._request.options.limits
         workers = self._request.workers
         if workers is None:
-            workers = 0 if is_small(todo) else os.cpu_count() or 1
+            workers = 0 if is_small(todo) else available_workers()
         job = Job(self._request.root, self._request.options)
         for outcome in run_batches(
             partial(process, job),
@@ -224,8 +228,13 @@ class _Run:
     def _commit(self, writer: GenerationWriter, base: Manifest, tally: Tally) -> IndexReport:
         self._writer = writer
         failures = tuple(tally.sorted_failures())
-        settled = base.number and base.analyzers == ANALYZERS and base.added == self._added_digest()
-        if settled and not writer.changed and failures == base.failures and self._is_same_tree(base):
+        if (
+            base.number
+            and self._is_settled(base)
+            and not writer.changed
+            and failures == base.failures
+            and self._is_same_tree(base)
+        ):
             save_stats(self._store.directory, base.number, self._cache(tally))
             self._store.tidy()
             return self._report(base, tally, committed=False)
@@ -243,7 +252,7 @@ class _Run:
                 only=request.only,
                 options=request.options,
                 analyzers=ANALYZERS,
-                added=self._added_digest(),
+                added=ids_digest(self._documents),
                 last_indexed=self._started / 1e9,
                 failures=failures,
                 skipped=tally.skipped_counts(),
@@ -256,9 +265,6 @@ class _Run:
         request = self._request
         stored = (base.root, base.root_key, base.only, base.options)
         return stored == (request.root, request.root_key, request.only, request.options)
-
-    def _added_digest(self) -> str:
-        return ids_digest(load_documents(self._store.directory))
 
     def _cache(self, tally: Tally) -> StatCache:
         return StatCache(self._started, self._pipeline, tally.states, tally.sorted_skipped())

@@ -1,6 +1,7 @@
 """The library's door: sessions, progress, added documents, what is reported."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,11 @@ import pytest
 import ragcli
 from ragcli import IndexOptions, IndexProgress, RagService, SessionManager
 from ragcli.errors import DocumentNotFoundError, SessionNotFoundError, UsageError
+from ragcli.indexer import FileIndexer
+from ragcli.ingest.reading import TreeReader
 from ragcli.settings import STANDARD
+from ragcli.store.directory import RamDirectory
+from ragcli.store.snapshots import SnapshotStore
 from tests.engine import answers, index, rebuilt, rewrite, service, write
 
 
@@ -55,6 +60,24 @@ def test_a_run_pays_for_what_changed(tree: Path) -> None:
     assert report.files._asdict() == {"new": 1, "changed": 1, "kept": 1, "gone": 1, "failed": 0, "skipped": 0}
     assert {info.file for info in rag.list_files()} == {"a.txt", "d.py", "sub/b.md"}
     assert answers(rag) == answers(rebuilt(tree))
+
+
+def test_forgetting_hashes_has_the_next_run_read_every_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = RamDirectory()
+    rag = service(directory)
+    for _ in range(2):  # files this young are read again once (the racy rule)
+        time.sleep(0.05)
+        index(rag, tree)
+    read: list[str] = []
+    original = TreeReader.read
+    monkeypatch.setattr(TreeReader, "read", lambda self, f, most: (read.append(f.path), original(self, f, most))[1])
+    index(rag, tree)
+    assert read == []
+
+    FileIndexer(SnapshotStore(directory)).clear_hashes()
+    index(rag, tree)
+
+    assert read == ["a.txt", "c.py", "sub/b.md"]
 
 
 def test_touching_a_file_is_no_change(tree: Path) -> None:
