@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from ragcli.documents import SourceFile
 from ragcli.ingest import reading, walk
 from ragcli.service import RagService
+from ragcli.store.stats import INDEXED, FileState, StatCache
 from tests.engine import QUERIES, answers, index, rebuilt, service, write
 
 NAMES = ("a.txt", "m/b.txt", "z.txt")
@@ -311,3 +313,23 @@ def test_only_regular_files_are_ever_opened(tree: Path, monkeypatch: pytest.Monk
     index(service(), tree)
 
     assert set(opened) == {stat.S_IFREG}
+
+
+@pytest.mark.parametrize(
+    ("before_the_run", "coarse", "trusted"),
+    [
+        (-5_000_000, False, False),  # written while the run was under way
+        (5_000_000, False, False),  # within a tick of the clock: a later write may have left the same times
+        (100_000_000, False, True),
+        (1_000_000_000, True, False),  # whole seconds: the file system keeps no more, some only each second one
+        (5_000_000_000, True, True),
+    ],
+)
+def test_times_near_the_run_are_not_trusted(before_the_run: int, coarse: bool, trusted: bool) -> None:
+    started = 1_800_000_000_000_000_000 if coarse else 1_800_000_000_123_456_789
+    then = started - before_the_run
+    file = SourceFile("a.txt", 5, then, then, 7)
+    cache = StatCache(started, "", {"a.txt": FileState(file, INDEXED)}, [])
+
+    assert (cache.trusts(file) is not None) == trusted
+    assert cache.trusts(file._replace(ctime_ns=then - 1)) is None

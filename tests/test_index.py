@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -82,11 +83,14 @@ def test_postings_lengths_and_texts_are_those_of_the_chunks(contents: list[list[
         for field, counts in ((b"e", english), (b"c", code)):
             stored = {t[1:].decode(): by[chunk] for t, by in found.items() if t[:1] == field and chunk in by}
             assert stored == counts
+        document = segment.document(segment.document_of(chunk))
+        for field, named in ((b"s", ["Alpha", "T"]), (b"p", [document.path])):
+            stored = {t[1:].decode(): by[chunk] for t, by in found.items() if t[:1] == field and chunk in by}
+            assert stored == Counter(term for name in named for term in code_terms(name))
         assert segment.english_lengths[chunk] == len(english_terms(content))
         assert segment.code_lengths[chunk] == len(code_terms(content))
         assert segment.norms[chunk] == vector_norm(code.values())
-        document = segment.document_of(chunk)
-        assert segment.text_of(document, segment.chunk(chunk)) == content
+        assert segment.text_of(segment.document_of(chunk), segment.chunk(chunk)) == content
     assert segment.postings(b"c\xff") == () and segment.postings(b"a") == ()
 
 

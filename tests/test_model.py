@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from ragcli.errors import SourceRejectedError
 from ragcli.index import merge_policy
 from ragcli.service import RagService
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.settings import STANDARD, IndexOptions, SearchSettings
 from ragcli.store.directory import RamDirectory
+from ragcli.store.snapshots import SnapshotStore
 from tests.engine import answers, index, rebuilt, service
 
 NAMES = ("a.txt", "b.md", "c.py", "sub/a.txt", "sub/notes.md", "sub/deep/d.json", "z.bin")
@@ -187,3 +188,23 @@ def test_a_corpus_cut_into_many_segments_answers_as_one_segment(tmp_path: Path) 
             index(rag, tmp_path)
 
         assert answers(rag) == answers(rebuilt(tmp_path))
+
+
+def test_the_dead_of_a_segment_count_nowhere(tmp_path: Path) -> None:
+    """Few enough are dead that the segment is kept as it is: they must be missing from hits and from statistics."""
+    for number in range(24):
+        (tmp_path / f"f{number:02}.txt").write_text(f"{' '.join(WORDS[number % 4 :])} alpha\n" * (number % 3 + 1))
+    directory = RamDirectory()
+    rag = service(directory)
+    index(rag, tmp_path)
+    (tmp_path / "f03.txt").unlink()
+    (tmp_path / "f07.txt").write_text("beta gamma rewritten and longer than before\n")
+    (tmp_path / "f11.txt").rename(tmp_path / "e11.txt")
+
+    index(rag, tmp_path)
+
+    manifest = SnapshotStore(directory).manifest()
+    assert manifest is not None
+    assert sum(len(info.dead) for info in manifest.segments) == 3
+    assert answers(rag) == answers(rebuilt(tmp_path))
+    assert "f03.txt" not in {result.file for result in rag.query("alpha", 100, SearchSettings(max_per_file=9)).results}
