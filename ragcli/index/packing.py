@@ -5,13 +5,10 @@ the batch's first chunk. No file and no formula here, but for the norm of a chun
 """
 
 import zlib
-from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ragcli.analysis import code_terms
 from ragcli.documents import Chunk
 from ragcli.index.postings import pack_u32
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_row
@@ -79,8 +76,7 @@ class BatchPacker:
     def add(self, row: DocumentRow, text: str, chunks: Sequence[Chunk], ids: Sequence[str]) -> None:
         """Add one document; `ids` name its chunks."""
         # An undecodable byte of a name is no letter; as a lone surrogate it could not be encoded.
-        words = code_terms(row.path.encode("utf-8", "replace").decode()) if row.source == FILES else []
-        path = Counter(words)
+        path = row.path.encode("utf-8", "replace").decode() if row.source == FILES else ""
         rows: list[ChunkRow] = []
         for chunk, id_ in zip(chunks, ids, strict=True):
             content = text[chunk.start : chunk.end]
@@ -91,7 +87,7 @@ class BatchPacker:
                 del metadata["language"]
             lines = chunk.start_line, chunk.end_line
             rows.append(ChunkRow(id_, *lines, block, 0, start, len(raw), _digest(raw), metadata))
-            self._tallies.add(content, naming_terms(row.metadata, metadata), path)
+            self._tallies.add(content, _names(row.metadata, metadata), path)
         self._text_bytes += row.text_bytes
         self._documents.append((row, rows))
 
@@ -114,15 +110,9 @@ class BatchPacker:
         )
 
 
-def naming_terms(document: Metadata, metadata: Metadata) -> list[str]:
-    """Terms of the names a chunk goes by: its symbol, headings, sheet, and its document's title."""
-    named = {str(metadata.get(key) or document.get(key) or "") for key in NAMING_KEYS}
-    return [term for name in sorted(named) for term in _name_terms(name)]
-
-
-@lru_cache(maxsize=1 << 14)
-def _name_terms(name: str) -> tuple[str, ...]:
-    return tuple(code_terms(name))
+def _names(document: Metadata, metadata: Metadata) -> Iterable[str]:
+    """The names a chunk goes by, each once: its symbol, headings, sheet, and its document's title."""
+    return dict.fromkeys(str(metadata.get(key) or document.get(key) or "") for key in NAMING_KEYS)
 
 
 def place_texts(

@@ -12,9 +12,13 @@ from typing import Any, Protocol
 
 import msgpack
 
+from ragcli.index.gathering import PostingsGatherer
 from ragcli.index.layout import HEADER_SIZE, TERM_BLOCK, SegmentTotals
 from ragcli.index.packing import PackedBatch, PackedTables
-from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, shift_postings, unpack_u32
+from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, unpack_u32
+
+# Of the dictionary's blocks, some 2 KB each: setting up the usual window of 32 KiB would take as long as compressing.
+COMPRESSION, WINDOW_BITS = 5, 12
 
 
 class Sink(Protocol):
@@ -31,8 +35,8 @@ class SegmentBuilder:
     def __init__(self, sink: Sink) -> None:
         self._writer = ComponentWriter(sink)
         self._tables = TableWriter()
-        self._postings: dict[bytes, list[bytes]] = {}
-        self.packed_bytes = 0
+        self._postings = PostingsGatherer()
+        self._row_bytes = 0
         self.chunks = 0
         self.documents = 0
         self._writer.begin("text")
@@ -44,30 +48,28 @@ class SegmentBuilder:
     def add(self, batch: PackedBatch) -> None:
         """Append a batch; its chunks follow those already here."""
         self._writer.write(batch.text)
-        postings = shift_postings(batch.postings, self.chunks)
-        by_term = self._postings
-        start = 0
-        terms = batch.terms.split(b"\n") if batch.terms else []
-        for term, count in zip(terms, unpack_u32(batch.term_counts), strict=True):
-            end = start + 4 * count
-            pieces = by_term.get(term)
-            if pieces is None:
-                by_term[term] = [postings[start:end]]
-            else:
-                pieces.append(postings[start:end])
-            start = end
+        self._postings.add(batch.terms, batch.term_counts, batch.postings, self.chunks)
         self._tables.add(batch.tables)
         self.chunks += batch.chunks
         self.documents += len(batch.tables.documents)
-        # 120: what the list and the bytes object of one term of one batch cost beside the postings.
-        self.packed_bytes += len(batch.postings) + 120 * len(terms) + len(batch.tables.chunk_rows)
+        self._row_bytes += len(batch.tables.chunk_rows)
+
+    @property
+    def packed_bytes(self) -> int:
+        """About what the batches take in memory."""
+        return self._postings.memory + self._row_bytes
 
     def finish(self) -> SegmentTotals:
         """Write tables, postings, terms and header; the builder is spent."""
         self._tables.write(self._writer)
-        by_term = self._postings
-        ordered = ((term, b"".join(by_term[term])) for term in sorted(by_term))
-        write_postings(self._writer, ordered)
+        terms, counts, pieces = self._postings.finish()
+        self._writer.begin("postings")
+        for piece in pieces:
+            self._writer.write(piece)
+        blocks = _TermBlocks()
+        for start in range(0, len(terms), TERM_BLOCK):
+            blocks.close(terms[start : start + TERM_BLOCK], counts[start : start + TERM_BLOCK])
+        blocks.write(self._writer)
         totals = self._tables.totals()
         self._writer.finish(totals)
         return totals
@@ -174,53 +176,52 @@ def _inverse(order: Sequence[int]) -> list[int]:
 
 
 def write_postings(writer: ComponentWriter, ordered: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write postings by ascending term, then the dictionary that finds them.
-
-    A block of the dictionary is compressed: how many terms, how many postings of each, the terms joined by LF.
-    """
+    """Write postings by ascending term, then the dictionary that finds them."""
     blocks = _TermBlocks()
     writer.begin("postings")
-    for run in _runs(blocks.passing(ordered)):
+    for run in _runs(_noted(ordered, blocks)):
         writer.write(run)
-    packed, starts, firsts = blocks.finish()
-    writer.component("terms", b"".join(packed))
-    writer.component("term_block_ends", pack_u32(accumulate(map(len, packed))))
-    writer.component("term_block_starts", pack_u32(starts))
-    writer.component("term_block_firsts", b"\n".join(firsts))
+    blocks.write(writer)
 
 
 class _TermBlocks:
-    """Gathers the dictionary while the postings pass by."""
+    """The dictionary, in blocks: how many terms, how many postings of each, the terms joined by LF; compressed."""
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
         self._starts: list[int] = []
         self._firsts: list[bytes] = []
-        self._terms: list[bytes] = []
-        self._counts: list[int] = []
         self._postings = 0
 
-    def passing(self, ordered: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
-        """The packed postings, each term noted."""
-        for term, packed in ordered:
-            self._terms.append(term)
-            self._counts.append(len(packed) // 4)
-            if len(self._terms) == TERM_BLOCK:
-                self._close()
-            yield packed
-
-    def finish(self) -> tuple[list[bytes], list[int], list[bytes]]:
-        """Blocks, the number of postings before each, and the first term of each."""
-        if self._terms:
-            self._close()
-        return self._blocks, self._starts, self._firsts
-
-    def _close(self) -> None:
-        self._firsts.append(self._terms[0])
+    def close(self, terms: Sequence[bytes], counts: Sequence[int]) -> None:
+        """Append a block."""
+        self._firsts.append(terms[0])
         self._starts.append(self._postings)
-        self._blocks.append(zlib.compress(pack_u32([len(self._counts), *self._counts]) + b"\n".join(self._terms)))
-        self._postings += sum(self._counts)
-        self._terms, self._counts = [], []
+        raw = pack_u32([len(counts), *counts]) + b"\n".join(terms)
+        self._blocks.append(zlib.compress(raw, COMPRESSION, wbits=WINDOW_BITS))
+        self._postings += sum(counts)
+
+    def write(self, writer: ComponentWriter) -> None:
+        """Write the blocks, where each ends, the number of postings before each, and the first term of each."""
+        writer.component("terms", b"".join(self._blocks))
+        writer.component("term_block_ends", pack_u32(accumulate(map(len, self._blocks))))
+        writer.component("term_block_starts", pack_u32(self._starts))
+        writer.component("term_block_firsts", b"\n".join(self._firsts))
+
+
+def _noted(ordered: Iterable[tuple[bytes, bytes]], blocks: _TermBlocks) -> Iterator[bytes]:
+    """The postings of each term, while `blocks` take note of the terms that pass."""
+    terms: list[bytes] = []
+    counts: list[int] = []
+    for term, packed in ordered:
+        terms.append(term)
+        counts.append(len(packed) // 4)
+        if len(terms) == TERM_BLOCK:
+            blocks.close(terms, counts)
+            terms, counts = [], []
+        yield packed
+    if terms:
+        blocks.close(terms, counts)
 
 
 def _runs(pieces: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:

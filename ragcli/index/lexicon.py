@@ -1,0 +1,109 @@
+"""Raw tokens and their terms by number, kept from one batch to the next: a token is analyzed once a process.
+
+Numbers are a process's own and never leave it. Knows no chunk and no count.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, count, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragcli.analysis import code_terms_of, english_terms_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+# Which analyzer alone a token is for, as its first character; no raw token begins with either.
+ENGLISH_ONLY, CODE_ONLY = "\x01", "\x02"
+# Beyond this a lexicon is dropped after its batch. Django has 172,000 tokens; 256 Ki of them take some 80 MB.
+MAX_TOKENS = 1 << 18
+
+
+class TermTable(NamedTuple):
+    """For each token its terms of one analyzer: `terms[starts[token]:starts[token + 1]]`."""
+
+    starts: "Ids"
+    terms: "Ids"
+
+
+class Lexicon:
+    """Numbers tokens and terms as they come."""
+
+    def __init__(self) -> None:
+        # A token's number without a step of Python for one that is known.
+        self._tokens: defaultdict[str, int] = defaultdict(count().__next__)
+        self._terms: defaultdict[str, int] = defaultdict(count().__next__)
+        self._english = _TermLists()
+        self._code = _TermLists()
+        self._analyzed = 0
+        self.words: list[bytes] = []
+        """The analyzed terms by number, in UTF-8."""
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def numbers(self, tokens: Iterable[str]) -> Iterator[int]:
+        """The numbers of raw tokens."""
+        return map(self._tokens.__getitem__, tokens)
+
+    def tables(self) -> tuple[TermTable, TermTable]:
+        """The English and the code terms of all tokens so far. Views: drop them before more tokens are analyzed."""
+        new = list(islice(self._tokens, self._analyzed, None))
+        if new:
+            self._analyzed = len(self._tokens)
+            self._english.extend([() if token[0] == CODE_ONLY else _english(token) for token in new], self._number)
+            self._code.extend([() if token[0] == ENGLISH_ONLY else _code(token) for token in new], self._number)
+            self.words += [term.encode() for term in islice(self._terms, len(self.words), None)]
+        return self._english.table(), self._code.table()
+
+    @property
+    def _number(self) -> Callable[[str], int]:
+        return self._terms.__getitem__
+
+
+class _TermLists:
+    """Grows a TermTable."""
+
+    def __init__(self) -> None:
+        self._starts = array("q", [0])
+        self._terms = array("q")
+
+    def extend(self, lists: Sequence[Sequence[str]], number: Callable[[str], int]) -> None:
+        """Append the terms of the next tokens."""
+        starts = accumulate(map(len, lists), initial=len(self._terms))
+        self._starts.extend(islice(starts, 1, None))
+        self._terms.extend(map(number, chain.from_iterable(lists)))
+
+    def table(self) -> TermTable:
+        import numpy as np
+
+        return TermTable(np.frombuffer(self._starts, np.int64), np.frombuffer(self._terms, np.int64))
+
+
+def _english(token: str) -> Sequence[str]:
+    return english_terms_of(token[1:] if token[0] == ENGLISH_ONLY else token)
+
+
+def _code(token: str) -> Sequence[str]:
+    return code_terms_of(token[1:] if token[0] == CODE_ONLY else token)
+
+
+# One at most, in nobody's hands: whoever takes it, in whatever thread, has it alone.
+_spare: list[Lexicon] = []
+
+
+def take() -> Lexicon:
+    """A lexicon for a batch, with what earlier batches taught it."""
+    try:
+        return _spare.pop()
+    except IndexError:
+        return Lexicon()
+
+
+def give_back(lexicon: Lexicon) -> None:
+    """Keep a lexicon for the next batch, unless it grew too large."""
+    if len(lexicon) <= MAX_TOKENS and not _spare:
+        _spare.append(lexicon)
