@@ -12,8 +12,8 @@ from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.extract.languages import grammar_for, language_for, language_named
 from ragcli.extract.structural import read_structure
-from ragcli.extract.text import bounded_blocks
-from ragcli.extract.tiling import Span, Symbol, blocks_of, line_starts
+from ragcli.extract.text import bounded_blocks, line_starts
+from ragcli.extract.tiling import Span, Symbol, blocks_of
 from ragcli.model import DocumentFormat, Scalar
 from ragcli.settings import MIB, Limits
 
@@ -121,21 +121,27 @@ def _height(span: Span, lines: Sequence[int]) -> int:
     return bisect_right(lines, span[1]) - bisect_right(lines, span[0]) + 1
 
 
-def _fitted(text: str, blocks: Sequence[Block], outline: _Outline, lines: Sequence[int], limits: Limits) -> list[Block]:
+def _fitted(text: str, blocks: list[Block], outline: _Outline, lines: Sequence[int], limits: Limits) -> list[Block]:
     """Give blocks that will be split their cuts, and part those over the block limit at a line end."""
 
-    def large(block: Block) -> bool:
-        if block.mergeable:
-            return block.end - block.start > LOOSE_CHARS
-        size = block.end - block.start
-        return size * 4 > limits.max_chunk_bytes or _height((block.start, block.end), lines) > limits.max_chunk_lines
+    tallest, most_bytes = limits.max_chunk_lines, limits.max_chunk_bytes
+    may_be_tall = len(lines) > tallest
 
-    if not any(large(block) for block in blocks):
-        return list(blocks)
+    def large(start: int, end: int, mergeable: bool) -> bool:
+        size = end - start
+        if mergeable:
+            return size > LOOSE_CHARS
+        if size * 4 > most_bytes:
+            return True
+        return may_be_tall and size >= tallest and _height((start, end), lines) > tallest
+
+    is_large = [large(start, end, mergeable) for start, end, _, mergeable, _ in blocks]
+    if not any(is_large):
+        return blocks
     cuts = outline.cuts()
     fitted: list[Block] = []
-    for block in blocks:
-        if large(block):
+    for block, split in zip(blocks, is_large, strict=True):
+        if split:
             inside = cuts[bisect_right(cuts, block.start) : bisect_left(cuts, block.end)]
             pieces = bounded_blocks(text, block._replace(cuts=tuple(inside)), limits.max_block_chars)
             fitted.extend(piece._replace(cuts=piece.cuts[piece.cuts[:1] == (piece.start,) :]) for piece in pieces)

@@ -114,34 +114,38 @@ def _run(query: "Query", root: "Node", data: bytes) -> tuple[list[Symbol], list[
         if len(data) > WINDOW_BYTES:
             cursor.set_byte_range(start, start + WINDOW_BYTES)
         for pattern, captures in cursor.matches(root):
-            nodes = captures.get("attach")
-            if nodes is not None:
-                attached.add(nodes[0].byte_range)
+            if "attach" in captures:
+                attached.add(captures["attach"][0].byte_range)
             elif "error" in captures:
                 errors.add(captures["error"][0].byte_range)
-            else:
-                symbol = _symbol(captures, data)
-                if symbol is not None:
-                    key = (symbol.own_start, symbol.end)
-                    if key not in best or pattern < best[key][0]:
-                        best[key] = (pattern, symbol)
+            elif kind := _kind(captures):
+                span = captures[kind][0].byte_range
+                if "head" in captures:
+                    span = (captures["head"][0].start_byte, span[1])
+                if span not in best or pattern < best[span][0]:
+                    symbol = _symbol(kind, span, captures, data)
+                    if symbol is not None:
+                        best[span] = (pattern, symbol)
     return [symbol for _, symbol in best.values()], sorted(attached), sorted(errors)
 
 
-def _symbol(captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:
+def _kind(captures: "dict[str, list[Node]]") -> str:
+    """Return the capture that stands for a definition, '' where none does."""
+    for key in captures:
+        if key not in _ROLES:
+            return key
+    return ""
+
+
+def _symbol(kind: str, span: Span, captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:
     """Make a symbol of one match, in bytes; None where nothing names it."""
-    kind = next((key for key in captures if key not in _ROLES), "")
-    if not kind:
-        return None
+    start, end = span
     node = captures[kind][0]
     scope, name = _named(captures, node, data)
     if not name:
         return None
     if "in" in captures:
         scope = _clean(_text(captures["in"][-1], data))
-    start, end = node.byte_range
-    if "head" in captures:
-        start = captures["head"][0].start_byte
     outer = captures["outer"][0].start_byte if "outer" in captures else start
     body = captures["body"][0] if "body" in captures else node.child_by_field_name("body")
     head_end = body.start_byte if body is not None else end
@@ -190,7 +194,8 @@ def _declared(node: "Node", data: bytes) -> tuple[str, str]:
 
 
 def _text(node: "Node", data: bytes) -> str:
-    return data[node.start_byte : min(node.end_byte, node.start_byte + 4 * NAME_CHARS)].decode("utf-8", "ignore")
+    start, end = node.byte_range
+    return data[start : min(end, start + 4 * NAME_CHARS)].decode("utf-8", "ignore")
 
 
 def _clean(name: str) -> str:
@@ -230,11 +235,8 @@ def _in_characters(
         at = mark
     return (
         [
-            symbol._replace(
-                start=known[symbol.start], own_start=known[symbol.own_start], end=known[symbol.end],
-                head_end=known[symbol.head_end],
-            )
-            for symbol in symbols
+            Symbol(known[start], known[own_start], known[end], known[head_end], name, kind, scope, part)
+            for start, own_start, end, head_end, name, kind, scope, part in symbols
         ],
         [(known[start], known[end]) for start, end in attachments],
         [(known[start], known[end]) for start, end in errors],

@@ -1,11 +1,14 @@
 """Plain text: the decoded file itself, in blocks of bounded size. Knows no structure but lines."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
 from ragcli.model import DocumentFormat, Metadata, Scalar
+
+_LINE_END = re.compile("\n")
 
 
 class TextExtractor:
@@ -34,6 +37,14 @@ def fallback_document(text: str, context: ExtractionContext, encoding: str, reas
     """Make plain blocks of a structured file that its own parser cannot read; says so in document and blocks."""
     shown: dict[str, Scalar] = {"parser": "text", "fallback": True, "fallback_reason": reason}
     return plain_document(text, context, {"encoding": encoding, **shown}, shown)
+
+
+def line_starts(text: str) -> list[int]:
+    """List the offset at which each line begins, the first being 0. The last line may be empty.
+
+    Only LF ends a line here: str.splitlines also breaks at form feeds, U+2028 and more.
+    """
+    return [0, *map(re.Match.end, _LINE_END.finditer(text))]
 
 
 def bounded_blocks(text: str, block: Block, max_chars: int) -> Iterator[Block]:

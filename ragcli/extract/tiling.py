@@ -8,7 +8,6 @@ lines and lone closing brackets go with the block before them, so that no chunk 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.documents import Block
@@ -59,12 +58,6 @@ class _Unit(NamedTuple):
     qualified: str
 
 
-def line_starts(text: str) -> list[int]:
-    """List the offset at which each line begins, the first being 0."""
-    lengths = map(len, text.split("\n"))
-    return [0, *accumulate(map((1).__add__, lengths))][:-1]
-
-
 def blocks_of(
     text: str,
     symbols: Sequence[Symbol],
@@ -83,13 +76,13 @@ def blocks_of(
         units = [unit for unit in units if unit.parent < 0]
         if len(units) > limits.max_chunks // 2:
             units = []
-    segments = _segments(text, units, _spans(text, units, attachments))
     known: dict[int, Metadata] = {-1: {"language": language}}
     blocks = []
-    for start, end, owner in segments:
-        if owner not in known:
-            known[owner] = _metadata(text, units[owner], lines, language)
-        blocks.append(Block(start, end, known[owner], mergeable=owner < 0))
+    for start, end, owner in _segments(text, units, _spans(text, units, attachments)):
+        metadata = known.get(owner)
+        if metadata is None:
+            metadata = known[owner] = _metadata(text, units[owner], lines, language)
+        blocks.append(Block(start, end, metadata, owner < 0))
     return blocks
 
 
@@ -100,7 +93,8 @@ def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -
     stack: list[int] = []  # what is open where the symbol begins, and last the sibling before it
     for symbol in sorted(symbols, key=lambda s: (s.own_start, -s.end)):
         before = -1
-        while stack and joined[stack[-1]].end <= symbol.own_start:
+        own_start = symbol.own_start
+        while stack and joined[stack[-1]].end <= own_start:
             before = stack.pop()
         around = joined[stack[-1]] if stack else None
         if around is not None and _is_wrapper(around, symbol):
@@ -117,7 +111,7 @@ def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -
 
 def _is_wrapper(around: Symbol, symbol: Symbol) -> bool:
     """Tell whether both are one definition, the inner without `export` or `type` and perhaps without a semicolon."""
-    return (around.name, around.kind) == (symbol.name, symbol.kind) and symbol.end > around.end - 2
+    return symbol.end > around.end - 2 and (around.name, around.kind) == (symbol.name, symbol.kind)
 
 
 def _is_clause(text: str, last: Symbol, symbol: Symbol, attachments: Sequence[Span], starts: list[int]) -> bool:
@@ -142,22 +136,24 @@ def _nested(text: str, symbols: Sequence[Symbol], lines: Sequence[int], limits: 
     units: list[_Unit] = []
     stack: list[int] = []
     for symbol in symbols:
-        while stack and units[stack[-1]].symbol.end <= symbol.own_start:
+        own_start = symbol.own_start
+        while stack and units[stack[-1]].symbol.end <= own_start:
             stack.pop()
         parent = stack[-1] if stack else -1
         outer = units[parent] if stack else None
         kind = symbol.kind
         if outer is not None:
-            if symbol.end > outer.symbol.end or symbol.own_start == outer.symbol.own_start:
+            around = outer.symbol
+            if symbol.end > around.end or own_start == around.own_start:
                 continue
             if outer.kind in CLASS_KINDS:
                 kind = "method" if kind == "function" else kind
-            elif outer.kind != SCOPE and not _stands_alone(symbol, outer.symbol, lines, limits):
+            elif outer.kind != SCOPE and not _stands_alone(symbol, around, lines, limits):
                 continue
         elif symbol.scope and kind == "function":
             kind = "method"
         prefix = outer.qualified if outer is not None else ""
-        qualified = ".".join(part for part in (prefix, symbol.scope, symbol.name) if part)
+        qualified = ".".join(filter(None, (prefix, symbol.scope, symbol.name)))
         units.append(_Unit(symbol, parent, kind, qualified))
         stack.append(len(units) - 1)
     return units
@@ -177,13 +173,16 @@ def _spans(text: str, units: Sequence[_Unit], attachments: Sequence[Span]) -> li
     spans: list[Span] = []
     for index, unit in enumerate(units):
         end = unit.symbol.end
-        tail = _TAIL.match(text, end)
-        if tail is not None:
-            ceiling = spans[unit.parent][1] if unit.parent >= 0 else len(text)
-            if after[index] < len(units):
-                ceiling = min(ceiling, starts[after[index]])
-            if tail.end() <= ceiling:
-                end = tail.end()
+        if text.startswith("\n", end):  # so it is nearly always
+            tail_end = end + 1
+        else:
+            tail = _TAIL.match(text, end)
+            tail_end = end if tail is None else tail.end()
+        ceiling = spans[unit.parent][1] if unit.parent >= 0 else len(text)
+        if after[index] < len(units):
+            ceiling = min(ceiling, starts[after[index]])
+        if tail_end <= ceiling:
+            end = tail_end
         spans.append((starts[index], end))
     return spans
 
@@ -230,21 +229,22 @@ def _segments(text: str, units: Sequence[_Unit], spans: Sequence[Span]) -> list[
     lead = 0  # where the first run begins: it takes blank lines and brackets before it
 
     def emit(start: int, end: int, owner: int) -> None:
-        while owner >= 0 and units[owner].kind == SCOPE:
-            owner = units[owner].parent
         if start >= end:
             return
+        while owner >= 0 and units[owner].kind == SCOPE:
+            owner = units[owner].parent
         if out:
+            first, _, before = out[-1]
             opens = owner >= 0 and start == spans[owner][0]
-            closing = _CLOSING.match(text, start, end)
-            if not opens and (closing is None or closing.end() == end or out[-1][2] == owner == -1):
-                out[-1] = (out[-1][0], end, out[-1][2])
+            closing = None if opens else _CLOSING.match(text, start, end)
+            if not opens and (closing is None or closing.end() == end or before == owner == -1):
+                out[-1] = (first, end, before)
                 return
-            blank = start + len(text[start:end]) - len(text[start:end].lstrip())
-            begin = text.rfind("\n", start, blank) + 1
-            if begin > start:
-                out[-1] = (out[-1][0], begin, out[-1][2])
-                start = begin
+            if text[start].isspace():
+                begin = text.rfind("\n", start, end - len(text[start:end].lstrip())) + 1
+                if begin > start:
+                    out[-1] = (first, begin, before)
+                    start = begin
             out.append((start, end, owner))
         elif not text[start:end].isspace():
             out.append((lead, end, owner))
@@ -253,14 +253,15 @@ def _segments(text: str, units: Sequence[_Unit], spans: Sequence[Span]) -> list[
     stack = [-1]
     for index, unit in enumerate(units):
         while stack[-1] != unit.parent:
-            emit(position, spans[stack[-1]][1], stack[-1])
-            position = max(position, spans[stack.pop()][1])
+            closed = stack.pop()
+            emit(position, spans[closed][1], closed)
+            position = max(position, spans[closed][1])
         emit(position, spans[index][0], unit.parent)
         position = spans[index][0]
         stack.append(index)
-    while stack[-1] >= 0:
-        emit(position, spans[stack[-1]][1], stack[-1])
-        position = max(position, spans[stack.pop()][1])
+    for closed in reversed(stack[1:]):
+        emit(position, spans[closed][1], closed)
+        position = max(position, spans[closed][1])
     emit(position, len(text), -1)
     return out if out or not text else [(0, len(text), -1)]
 
@@ -290,6 +291,8 @@ def _signature(text: str, own_start: int, symbol: Symbol) -> str:
         newline = text.find("\n", own_start, symbol.end)
         end = newline if newline >= 0 else symbol.end
     head = text[own_start : min(end, own_start + 4 * SIGNATURE_CHARS)]
-    head = " ".join(_LINE_COMMENT.sub("", head).split())
+    if "#" in head or "//" in head or "--" in head:
+        head = _LINE_COMMENT.sub("", head)
+    head = " ".join(head.split())
     head = head.rstrip("{;, ").rstrip(":= ") or head
     return head if len(head) <= SIGNATURE_CHARS else head[: SIGNATURE_CHARS - 1].rstrip() + "…"

@@ -8,15 +8,15 @@ import hashlib
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cached_property
 
 from ragcli.documents import Block, Chunk, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.extract import registry
 from ragcli.extract.decode import well_formed
-from ragcli.model import DocumentFormat, Metadata
+from ragcli.extract.text import line_starts
+from ragcli.model import DocumentFormat
 from ragcli.settings import STRICT, Limits
 
 # Characters of a chunk of prose, about 350 words: a page's worth of paragraphs ranks and reads better than the 16 KiB
@@ -29,16 +29,6 @@ _LEAST_SHARE = 0.4
 _BLANK_LINE = re.compile(r"\n(?:[ \t\r\f\v]*\n)+")
 _MAX_CLUSTER = 32
 _SMALLEST_CHUNK_BYTES = 4  # one character of UTF-8
-
-
-class _Run(NamedTuple):
-    """Text with one provenance, from one or more blocks; `cuts` are the good places to split it."""
-
-    start: int
-    end: int
-    metadata: Metadata
-    mergeable: bool
-    cuts: Sequence[int]
 
 
 class NormalizedDocumentChunker:
@@ -82,11 +72,12 @@ def chunk_ids(path: str, text: str, chunks: Sequence[Chunk]) -> list[str]:
     """Return an id for each chunk: a hash of path, symbol and content, with -2, -3 … for repeats in order."""
     seen: dict[str, int] = {}
     ids = []
-    prefix = path.encode("utf-8", "surrogateescape") + b"\0"
-    for chunk in chunks:
-        symbol = str(chunk.metadata.get("symbol", "")).encode("utf-8", "replace")
-        content = text[chunk.start : chunk.end].encode("utf-8", "replace")
-        id = hashlib.sha256(prefix + symbol + b"\0" + content).hexdigest()[:16]
+    beginning = hashlib.sha256(path.encode("utf-8", "surrogateescape") + b"\0")
+    for start, end, _, _, metadata in chunks:
+        symbol = f"{metadata.get('symbol', '')}\0"
+        hashed = beginning.copy()
+        hashed.update((symbol + text[start:end]).encode("utf-8", "replace"))
+        id = hashed.hexdigest()[:16]
         count = seen[id] = seen.get(id, 0) + 1
         ids.append(id if count == 1 else f"{id}-{count}")
     return ids
@@ -102,27 +93,33 @@ def check_limits(limits: Limits) -> None:
         )
 
 
-def _join(blocks: Sequence[Block]) -> list[_Run]:
+def _join(blocks: Sequence[Block]) -> list[Block]:
     """Join mergeable neighbours of equal metadata; the borders between them become cuts."""
-    runs: list[_Run] = []
-    cuts: list[int] = []
-    for block in blocks:
-        last = runs[-1] if runs else None
-        if last and last.mergeable and block.mergeable and last.metadata == block.metadata:
-            if last.cuts is not cuts:
-                cuts = list(last.cuts)
-            cuts.append(block.start)
-            cuts.extend(block.cuts)
-            runs[-1] = _Run(last.start, block.end, last.metadata, True, cuts)
-        else:
-            runs.append(_Run(block.start, block.end, block.metadata, block.mergeable, block.cuts))
+    runs: list[Block] = []
+    at = 0
+    while at < len(blocks):
+        run = blocks[at]
+        at += 1
+        if run.mergeable and at < len(blocks) and _joins(run, blocks[at]):
+            end, cuts = run.end, list(run.cuts)
+            while at < len(blocks) and _joins(run, blocks[at]):
+                start, end, _, _, inside = blocks[at]
+                cuts.append(start)
+                cuts.extend(inside)
+                at += 1
+            run = run._replace(end=end, cuts=tuple(cuts))
+        runs.append(run)
     return runs
 
 
-def _join_blank(text: str, runs: list[_Run], limits: Limits) -> list[_Run]:
+def _joins(run: Block, block: Block) -> bool:
+    return block.mergeable and run.metadata == block.metadata
+
+
+def _join_blank(text: str, runs: list[Block], limits: Limits) -> list[Block]:
     """Give white space between two blocks to the one before it, else to the one after it, where it fits."""
-    joined: list[_Run] = []
-    blank: _Run | None = None
+    joined: list[Block] = []
+    blank: Block | None = None
     for run in runs:
         if text[run.start : run.end].isspace():
             blank = run if blank is None else blank._replace(end=run.end)
@@ -153,53 +150,62 @@ def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
 
 
 class _Cutter:
-    """Cuts the runs of one text. Holds where its lines start, nothing that changes."""
+    """Cuts the runs of one text, which tile it. Where its lines start is found only when it is asked."""
 
     def __init__(self, text: str, limits: Limits) -> None:
         self._text = text
         self._limits = limits
         self._ascii = text.isascii()
-        # Only LF ends a line here: str.splitlines also breaks at form feeds, U+2028 and more.
-        lengths = map((1).__add__, map(len, text.split("\n")))
-        self._line_starts = list(accumulate(lengths, initial=0))[:-1]
+        # So many characters are within the cap on bytes whatever they are.
+        self._short = limits.max_chunk_bytes if self._ascii else limits.max_chunk_bytes // 4
 
-    def chunks(self, runs: Sequence[_Run], target: int) -> list[Chunk]:
+    def chunks(self, runs: Sequence[Block], target: int) -> list[Chunk]:
         """Cut each run; `target` is the wanted size of a chunk without symbol in characters, 0 for as large as fits."""
+        text = self._text
         found = []
-        starts = self._line_starts
+        line = 1
         for run in runs:
-            wanted = 0 if "symbol" in run.metadata else target
-            for start, end in self._pieces(run, wanted):
-                first = bisect_right(starts, start)
+            start, metadata = run.start, run.metadata
+            wanted = 0 if "symbol" in metadata else target
+            while start < run.end:
+                end = run.end if self._is_whole(run, start, wanted) else self._next(run, start, wanted)
+                piece = text[start:end]
                 # Blank lines at its end belong to the chunk's text, but nobody cites them.
-                shown = start + len(self._text[start:end].rstrip())
-                shown = shown if shown > start else end
-                last = first if shown <= self._end_of(first) else bisect_right(starts, shown - 1)
-                found.append(Chunk(start, end, first, last, run.metadata))
+                shown = piece.rstrip() or piece[:-1]
+                last = line + shown.count("\n")
+                found.append(Chunk(start, end, line, last, metadata))
+                line = last + piece.count("\n", len(shown))
+                start = end
         return found
 
-    def _end_of(self, line: int) -> int:
-        return self._line_starts[line] if line < len(self._line_starts) else len(self._text)
+    def _is_whole(self, run: Block, at: int, target: int) -> bool:
+        """Tell, without a look at all lines of the text, of the most runs that are one chunk that they are."""
+        size = run.end - at
+        if size > self._short or (target and size > target + target // 2):
+            return False
+        lines = self._limits.max_chunk_lines
+        return size < lines or self._text.count("\n", at, run.end) < lines
 
-    def _pieces(self, run: _Run, target: int) -> Iterator[tuple[int, int]]:
-        at, end, cuts = run.start, run.end, run.cuts
-        while at < end:
-            # Where no place is asked for, no cut is looked for beyond twice the target: weigh no more bytes than that.
-            farthest = self._farthest(at, end if cuts or not target else min(end, at + 2 * target))
-            whole = target + target // 2 if target else end - at
-            if farthest == end and end - at <= whole:
-                cut = end
-            else:
-                cut = self._cut(at, self._goal(at, end, farthest, target), farthest, cuts)
-            yield at, cut
-            at = cut
+    def _next(self, run: Block, at: int, target: int) -> int:
+        """Return where the chunk that begins at `at` ends."""
+        end, cuts = run.end, run.cuts
+        # Where no place is asked for, no cut is looked for beyond twice the target: weigh no more bytes than that.
+        farthest = self._farthest(at, end if cuts or not target else min(end, at + 2 * target))
+        whole = target + target // 2 if target else end - at
+        if farthest == end and end - at <= whole:
+            return end
+        return self._cut(at, self._goal(at, end, farthest, target), farthest, cuts)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return line_starts(self._text)
 
     def _farthest(self, at: int, end: int) -> int:
         """Return the last offset where a chunk from `at` may end: the caps on lines and bytes, but one character."""
-        limits = self._limits
-        line = bisect_right(self._line_starts, at) + limits.max_chunk_lines - 1
-        if line < len(self._line_starts):
-            end = min(end, self._line_starts[line])
+        limits, starts = self._limits, self._line_starts
+        line = bisect_right(starts, at) + limits.max_chunk_lines - 1
+        if line < len(starts):
+            end = min(end, starts[line])
         if end - at > limits.max_chunk_bytes:
             end = at + limits.max_chunk_bytes
         if self._ascii or (end - at) * 4 <= limits.max_chunk_bytes:
