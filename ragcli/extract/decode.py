@@ -19,6 +19,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ANY_MARK = tuple(mark for mark, _ in _MARKS)
 # C0 controls that texts do not use; BS, TAB, LF, VT, FF, CR and ESC occur in man pages, old sources, coloured logs.
 _CONTROLS = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 # Random bytes hold 10% of these controls; texts none, a damaged text a few.
@@ -41,6 +42,7 @@ _EAST_ASIAN = ["cp932", "euc_jp", "cp949", "gb18030"]
 _SAMPLE, _CONTEXT, _LONG_LINE = 16 * 1024, 200, 4_096
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIGH = re.compile(rb"[\x80-\xff]")
+_SHIFT = b"\x1b$"
 _SHIFTED = re.compile(rb"\x1b\$[@AB(]")  # ISO-2022: ASCII bytes only, so it would pass as UTF-8
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
 # What Windows-1252 text is made of beside ASCII. Left out are the letters whose bytes are common ones of cp1250
@@ -65,7 +67,7 @@ def decode(raw: bytes) -> tuple[str, str]:
     wide = _wide_without_mark(raw)
     if wide:
         return raw.decode(wide, "replace"), wide
-    if _SHIFTED.search(raw) and _decodes(raw, "iso2022_jp_2"):
+    if _SHIFT in raw and _SHIFTED.search(raw) and _decodes(raw, "iso2022_jp_2"):
         return raw.decode("iso2022_jp_2"), "iso2022_jp_2"
     try:
         return raw.decode("utf-8"), "utf-8"
@@ -75,7 +77,8 @@ def decode(raw: bytes) -> tuple[str, str]:
 
 def normalize(text: str) -> str:
     """Make line ends LF (CR counts only where no LF is), drop U+FEFF, put U+FFFD for NUL and lone surrogates."""
-    text = text.replace("\ufeff", "")
+    if not text.isascii():
+        text = text.replace("\ufeff", "")
     if "\r" in text:
         if "\n" in text:
             text = re.sub("\r+\n", "\n", text)
@@ -88,10 +91,11 @@ def well_formed(text: str) -> str:
     """Put U+FFFD for each NUL and lone surrogate; offsets stay as they were."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return _SURROGATE.sub("\ufffd", text)
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return _SURROGATE.sub("\ufffd", text)
     return text
 
 
@@ -99,7 +103,7 @@ def looks_binary(raw: bytes) -> bool:
     """Tell whether bytes (a file or its head) are no text; a text with a few NULs, or in UTF-16 or UTF-32, is text."""
     if not raw:
         return False
-    if any(raw.startswith(mark) for mark, _ in _MARKS):
+    if raw.startswith(_ANY_MARK):
         return _marked_is_binary(raw[:_BINARY_HEAD])
     if raw.startswith(_MAGIC):
         return True
@@ -135,6 +139,8 @@ def _marked_is_binary(head: bytes) -> bool:
 
 
 def _by_mark(raw: bytes) -> tuple[str, str] | None:
+    if not raw.startswith(_ANY_MARK):
+        return None
     for mark, encoding in _MARKS:
         if not raw.startswith(mark):
             continue

@@ -177,7 +177,10 @@ def _clean(document: NormalizedDocument) -> NormalizedDocument:
 
 
 def _storable(metadata: Metadata) -> bool:
-    return all(value.isascii() or well_formed(value) == value for value in metadata.values() if isinstance(value, str))
+    for value in metadata.values():
+        if isinstance(value, str) and not value.isascii() and well_formed(value) != value:
+            return False
+    return True
 
 
 def _storable_copy(metadata: Metadata) -> Metadata:
