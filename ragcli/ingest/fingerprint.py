@@ -5,16 +5,18 @@ The absolute root is no part of it, so that a moved or copied tree keeps its ind
 
 import hashlib
 import json
+from operator import attrgetter
 
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
 from ragcli.settings import IndexOptions, Limits
 
 # The limits that decide what becomes of a document's text; those of the walk decide only whether it is read at all.
-_SHAPING_LIMITS = (
+_shaping_limits = attrgetter(
     "max_text", "max_blocks", "max_block_chars", "max_chunk_lines", "max_chunk_bytes", "max_chunks", "max_pdf_pages",
     "max_page_glyphs", "max_zip_entries", "max_xml_depth", "max_xml_nodes", "max_inflation",
 )  # fmt: skip
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def content_hash(raw: bytes) -> bytes:
@@ -28,8 +30,8 @@ def fingerprint(
     """SHA-256 over source name, relative path, content hash, format, extractor and version, selectors, chunker."""
     chunker = f"{NormalizedDocumentChunker.id}/{NormalizedDocumentChunker.version}/{_shape(options.limits)}"
     parts = [source, path, content.hex(), format.value, extractor, options.include, options.exclude, chunker]
-    return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).digest()
+    return hashlib.sha256(_encode(parts).encode()).digest()
 
 
 def _shape(limits: Limits) -> str:
-    return ",".join(str(getattr(limits, name)) for name in _SHAPING_LIMITS)
+    return ",".join(map(str, _shaping_limits(limits)))

@@ -17,6 +17,7 @@ BELOW_FLAGS = DIRECTORY_FLAGS | os.O_NOFOLLOW
 # O_NONBLOCK: opening a FIFO that nobody writes to must not wait; it means nothing for a regular file.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 VANISHED = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENXIO))
+_NO_NAMES = frozenset(("", ".", ".."))
 _ATTEMPTS = 2  # a file that an editor saves under us is whole at the second look
 
 
@@ -102,9 +103,10 @@ class TreeReader:
         """Read a file by its path below the root; return its bytes and the stat that belongs to them, else OSError."""
         path = file if isinstance(file, str) else file.path
         *directories, name = path.split("/")
-        if name in ("", ".", "..") or any(part in ("", ".", "..") for part in directories):
+        other = directories != self._names  # those entered were looked at before
+        if name in _NO_NAMES or (other and not _NO_NAMES.isdisjoint(directories)):
             raise OSError(errno.EINVAL, "not a path below the root", path)
-        if directories != self._names:
+        if other:
             self._enter(directories)
         return read_at(self._descriptors[-1] if directories else self._root, name, path, max_bytes)
 

@@ -86,8 +86,6 @@ class FileIngestionService:
         format = by_name or formats.detect(file.path, raw[:HEAD_BYTES])
         if format is None:
             return LeftOut(file, SkipReason.BINARY if looks_binary(raw) else SkipReason.UNSUPPORTED)
-        if not formats.is_binary_format(format) and looks_binary(raw):
-            return LeftOut(file, SkipReason.BINARY)
         return self._ingest(file, raw, format, known)
 
     def _ingest(self, file: SourceFile, raw: bytes, format: DocumentFormat, known: bytes) -> Outcome:
@@ -102,6 +100,9 @@ class FileIngestionService:
             document = registry.extract(raw, ExtractionContext(file.path, format, limits))
             chunks = self._chunker.chunk(document, limits, uri=file.path)
         except DocumentProcessingError as error:
+            # What reads text refuses a binary before all else; nobody else needs to look for its marks.
+            if not formats.is_binary_format(format) and looks_binary(raw):
+                return LeftOut(file, SkipReason.BINARY)
             return Failed(file, error.code, error.detail)
         return Ingested(file, content, print_, document, chunks, chunk_ids(file.path, document.text, chunks))
 
