@@ -185,20 +185,19 @@ def code_terms_of(token: str, query: bool = False) -> tuple[str, ...]:
 
 
 def _word_terms(word: str) -> Sequence[str]:
-    if len(word) > 1 and word.isalpha() and word == word.lower():  # most tokens: nothing to split
+    # Most tokens: nothing to split, `word`, `Word`, or letters without case.
+    if len(word) > 1 and word.isalpha() and (word[1:].islower() or word == word.lower()):
         return _folded(word)
     pieces = identifiers.parts(word)
     if len(pieces) < 2:
         # One ASCII letter is a name only as a capital (C, R, vitamin A); lower case it is a loop variable.
         return _folded(pieces[0]) if pieces and not (len(pieces[0]) == 1 and "a" <= pieces[0] <= "z") else ()
     terms = [term for piece in pieces if len(piece) > 1 or piece.isdigit() for term in _folded(piece)]
-    terms += _folded(word.replace("_", ""))
+    terms += _fold_and_stem(word.replace("_", ""))  # few whole identifiers come again as a part of another
     return terms
 
 
-# Identifiers are made of few parts: 64 Ki of them answer nine of ten look-ups while Django's tokens are learnt.
-@lru_cache(maxsize=1 << 16)
-def _folded(word: str) -> tuple[str, ...]:
+def _fold_and_stem(word: str) -> tuple[str, ...]:
     """The stem of a word, and that of its folded form where it is another."""
     plain = word.casefold()[: identifiers.MAX_TERM]
     if plain in STOP_WORDS:
@@ -208,6 +207,10 @@ def _folded(word: str) -> tuple[str, ...]:
         return (stem(plain),)
     bare = identifiers.fold(plain)
     return (stem(plain),) if bare == plain or not bare else (stem(plain), stem(bare))
+
+
+# Identifiers are made of few parts: 64 Ki of them answer nine of ten look-ups while Django's tokens are learnt.
+_folded = lru_cache(maxsize=1 << 16)(_fold_and_stem)
 
 
 def is_normal(text: str) -> bool:

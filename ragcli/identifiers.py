@@ -54,7 +54,9 @@ def words(token: str) -> list[tuple[bool, str]]:
     kind, begin = "", 0
     token = token.translate(_INVISIBLE)
     for position, char in enumerate(token):
-        new = _kind(char, kind)
+        new = _KINDS[char]
+        if new == "mark":  # belongs to what it stands on
+            new = kind or "word"
         if new != kind:
             if kind:
                 runs.append((kind == "unspaced", token[begin:position]))
@@ -84,18 +86,42 @@ def ideographs(run: str) -> list[str]:
 
 def fold(word: str) -> str:
     """Remove accents and points of a case-folded word; vowel signs, which spell another word, stay."""
-    if word.isalpha() and unicodedata.is_normalized("NFKD", word):  # no letter here has a part to lose
-        return word.translate(_LETTERS)
+    return word.translate(_FOLDED) if word.isalpha() else _fold(word)
+
+
+def _fold(word: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", word) if not _is_accent(c))
     return unicodedata.normalize("NFKC", bare).translate(_LETTERS)
 
 
-def _kind(char: str, previous: str) -> str:
+class _FoldedLetters(dict[int, str]):
+    """What each letter folds to, found when first asked for; among letters alone none changes what another folds to."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _fold(chr(code))
+        return folded
+
+
+_FOLDED = _FoldedLetters()
+
+
+class _Kinds(dict[str, str]):
+    """Of each character "word", "unspaced", "mark", or "" for any other; found when first asked for."""
+
+    def __missing__(self, char: str) -> str:
+        self[char] = kind = _kind(char)
+        return kind
+
+
+_KINDS = _Kinds()
+
+
+def _kind(char: str) -> str:
     if char == "_":
         return "word"
     category = unicodedata.category(char)
-    if category[0] == "M":  # a mark belongs to what it stands on
-        return previous or "word"
+    if category[0] == "M":
+        return "mark"
     if category[0] not in "LN":
         return ""
     code = ord(char)

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from ragcli import analysis
 from ragcli.analysis import code_query, code_terms, count_terms, english_query, english_terms, token_pattern, tokens
+from ragcli.identifiers import fold
 from ragcli.synonyms import GROUPS
 
 TEXT = st.text(max_size=60) | st.text("aA1_ ëÉあ漢กि\u200d\u00ad\u0301ßİﬁ²K一.", max_size=40)
+
+FOLDED_LETTERS = {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 
 
 def reference_english(text: str) -> list[str]:
@@ -70,6 +73,19 @@ def test_terms_and_their_number_are_bounded_for_one_token(token: str) -> None:
 
     assert len(terms) <= 2 * (analysis.identifiers.MAX_PARTS + 1)
     assert all(0 < len(term) <= 2 * analysis.identifiers.MAX_TERM for term in terms)
+
+
+@given(st.text(st.characters(categories=["L"]), min_size=1, max_size=12) | st.text("aéłøهАй가한ำ漢ǅÅ", max_size=8))
+def test_a_word_of_letters_is_folded_as_its_letters_are(text: str) -> None:
+    word = unicodedata.normalize("NFKC", text).casefold()
+    bare = "".join(
+        char
+        for char in unicodedata.normalize("NFKD", word)
+        if not (10 <= unicodedata.combining(char) <= 36 or 200 <= unicodedata.combining(char) <= 240)
+    )
+    expected = "".join(FOLDED_LETTERS.get(char, char) for char in unicodedata.normalize("NFKC", bare))
+
+    assert fold(word) == expected
 
 
 def test_there_are_the_seed_s_numbers_of_stop_words_and_suffixes() -> None:
