@@ -16,11 +16,11 @@ from ragcli.ingest.service import Failed, FileIngestionService, Ingested, LeftOu
 from ragcli.model import DocumentFormat
 from ragcli.settings import IndexOptions
 
-# A batch is a unit of work, of retry and of memory: about a second of one core's work, and less where there is little
-# to do, so that every core has some. Larger ones analyze fewer tokens twice.
-MAX_BATCH_BYTES = 2 * 1024 * 1024
+# A batch is a unit of work, of retry and of memory: a second or two of one core's work at most. It is one part in SHARE
+# of what is left, so that the last ones are small and all cores end at about the same time.
+MAX_BATCH_BYTES = 4 * 1024 * 1024
 MIN_BATCH_BYTES = 256 * 1024
-BATCHES = 16
+SHARE = 6
 BATCH_FILES = 400
 SMALL_BYTES = 256 * 1024
 # Formats whose reading runs no third-party parser over hostile bytes: a small run of them needs no process of its own.
@@ -91,8 +91,8 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
     The cuts depend on the items alone, so that any number of workers writes the same segments.
     """
     items = list(items)
-    whole = sum(item.file.size for item in items)
-    most = min(max(whole // BATCHES, MIN_BATCH_BYTES), MAX_BATCH_BYTES)
+    left = sum(item.file.size for item in items)
+    most = _batch_bytes(left)
     waiting: list[Item] = []
     size = 0
     for item in items:
@@ -100,6 +100,8 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
         alone = format is not None and formats.is_binary_format(format)
         if waiting and (alone or size + item.file.size > most or len(waiting) >= BATCH_FILES):
             yield tuple(waiting)
+            left -= size
+            most = _batch_bytes(left)
             waiting, size = [], 0
         waiting.append(item)
         size += item.file.size
@@ -108,6 +110,10 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
             waiting, size = [], 0
     if waiting:
         yield tuple(waiting)
+
+
+def _batch_bytes(left: int) -> int:
+    return min(max(left // SHARE, MIN_BATCH_BYTES), MAX_BATCH_BYTES)
 
 
 def is_small(items: Sequence[Item]) -> bool:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ragcli.analysis import code_terms, count_terms, english_terms
 from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
-from ragcli.index import knowledge_base
-from ragcli.index.packing import BatchPacker
+from ragcli.index import knowledge_base, lexicon
+from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.postings import MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
 from ragcli.index.rows import ChunkRow, DocumentRow, pack_row, unpack_chunk, unpack_document
 from ragcli.index.segment import Segment
@@ -92,6 +92,25 @@ def test_postings_lengths_and_texts_are_those_of_the_chunks(contents: list[list[
         assert segment.norms[chunk] == vector_norm(code.values())
         assert segment.text_of(segment.document_of(chunk), segment.chunk(chunk)) == content
     assert segment.postings(b"c\xff") == () and segment.postings(b"a") == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(texts, min_size=1, max_size=4), st.lists(texts, min_size=1, max_size=3))
+def test_a_batch_is_packed_alike_whatever_was_packed_before(earlier: list[str], later: list[str]) -> None:
+    def packed(contents: list[str]) -> PackedBatch:
+        packer = BatchPacker()
+        for number, content in enumerate(contents):
+            chunks = [Chunk(0, len(content), 1, 1, {"symbol": "Alpha"})]
+            packer.add(row(f"f{number}.txt"), content, chunks, [f"{number}"])
+        return packer.finish()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexicon, "MAX_TOKENS", -1)  # none is kept
+        lexicon.take()
+        fresh = packed(later)
+    packed(earlier)
+
+    assert packed(later) == fresh
 
 
 def test_sums_over_arrays_have_the_bits_of_the_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,17 +51,24 @@ class Lexicon:
 
     def tables(self) -> tuple[TermTable, TermTable]:
         """The English and the code terms of all tokens so far. Views: drop them before more tokens are analyzed."""
-        new = list(islice(self._tokens, self._analyzed, None))
+        new = _last(self._tokens, len(self._tokens) - self._analyzed)
         if new:
             self._analyzed = len(self._tokens)
             self._english.extend([() if token[0] == CODE_ONLY else _english(token) for token in new], self._number)
             self._code.extend([() if token[0] == ENGLISH_ONLY else _code(token) for token in new], self._number)
-            self.words += [term.encode() for term in islice(self._terms, len(self.words), None)]
+            self.words += [term.encode() for term in _last(self._terms, len(self._terms) - len(self.words))]
         return self._english.table(), self._code.table()
 
     @property
     def _number(self) -> Callable[[str], int]:
         return self._terms.__getitem__
+
+
+def _last(numbers: dict[str, int], count: int) -> list[str]:
+    """The keys that came last, in their order, without passing all that came before."""
+    found = list(islice(reversed(numbers), count))
+    found.reverse()
+    return found
 
 
 class _TermLists:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[tuple[int], np.dtype[np.uint64]]
     Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-# A key sorts postings as the dictionary does: field, rank of the term, chunk. A batch's terms and chunks are held in
-# memory one by one, so that neither comes near its bits.
-_CHUNK_BITS, _RANK_BITS = 32, 28
+# A key sorts postings as the dictionary does: two bits of field, 30 of the term's rank, then the posting itself. The
+# terms of a batch are held in memory one by one, so that they do not come near 30 bits.
+_RANK_BITS, _POSTING_BITS = 30, 32
 _FIELDS = (CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD)
 
 
@@ -92,22 +93,19 @@ class ChunkTallies:
         words, rank = _ranked(self._lexicon.words, [one.terms for one in found])
         del english, code  # views of the lexicon's arrays, which could not grow with them
         lexicons.give_back(self._lexicon)
-        keys, frequencies = _summed(
-            np.concatenate([_keys(field, rank[one.terms], one.chunks) for field, one in enumerate(found)]),
-            np.concatenate([one.times for one in found]),
-        )
-        chunks = keys & np.uint64((1 << _CHUNK_BITS) - 1)
-        frequencies = np.minimum(frequencies, np.uint64(MAX_FREQUENCY))
-        heads, counts = np.unique(keys >> np.uint64(_CHUNK_BITS), return_counts=True)
-        is_code = keys < np.uint64(1 << (_CHUNK_BITS + _RANK_BITS))
+        keys = _summed(np.concatenate([_keys(field, rank, one) for field, one in enumerate(found)]))
+        postings = keys.astype("<u4")  # their lower half
+        heads = keys >> np.uint64(_POSTING_BITS)
+        firsts = _firsts(heads)
+        is_code = keys < np.uint64(1 << (_RANK_BITS + _POSTING_BITS))
         return Tallied(
-            terms=b"\n".join(_dictionary(heads, words)),
-            term_counts=counts.astype("<u4").tobytes(),
-            postings=((chunks << np.uint64(FREQUENCY_BITS)) | frequencies).astype("<u4").tobytes(),
+            terms=b"\n".join(_dictionary(heads[firsts], words)),
+            term_counts=np.diff(firsts, append=len(keys)).astype("<u4").tobytes(),
+            postings=postings.tobytes(),
             # Sums of whole numbers below 2^53 are exact in doubles.
             english_lengths=pack_u32(lengths[1].astype(np.int64).tolist()),
             code_lengths=pack_u32(lengths[0].astype(np.int64).tolist()),
-            norms=_norms(chunks[is_code], frequencies[is_code], self._chunks).astype("<f8").tobytes(),
+            norms=_norms(postings[is_code], self._chunks).astype("<f8").tobytes(),
         )
 
     def _count(self, found: Sequence[str]) -> None:
@@ -151,14 +149,13 @@ def vector_norm(frequencies: Iterable[int]) -> float:
 _SQUARES = [0.0, *((1.0 + math.log(frequency)) ** 2 for frequency in range(1, MAX_FREQUENCY + 1))]
 
 
-def _norms(chunks: "Array", frequencies: "Array", count: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def _norms(postings: "np.ndarray[tuple[int], np.dtype[np.uint32]]", count: int) -> "Doubles":
     """`vector_norm` of each chunk, to the bit: `bincount` adds in the order it is given, here that of frequencies."""
     import numpy as np
 
-    bits = np.uint64(FREQUENCY_BITS)
-    pairs, times = np.unique((chunks << bits) | frequencies, return_counts=True)
-    weights = times * np.array(_SQUARES)[(pairs & np.uint64(MAX_FREQUENCY)).astype(np.int64)]
-    return np.sqrt(np.bincount((pairs >> bits).astype(np.int64), weights=weights, minlength=count))
+    pairs, times = np.unique(postings, return_counts=True)
+    weights = times * np.array(_SQUARES)[pairs & MAX_FREQUENCY]
+    return np.sqrt(np.bincount(pairs >> FREQUENCY_BITS, weights=weights, minlength=count))
 
 
 def _terms_of(table: TermTable, counted: _Tokens) -> _Terms:
@@ -188,23 +185,33 @@ def _ranked(words: Sequence[bytes], used: Sequence["Ids"]) -> tuple[list[bytes],
     return [words[number] for number in order], rank
 
 
-def _keys(field: int, ranks: "Array", chunks: "Ids") -> "Array":
+def _keys(field: int, rank: "Array", found: _Terms) -> "Array":
     import numpy as np
 
-    terms = ranks | np.uint64(field << _RANK_BITS)
-    return (terms << np.uint64(_CHUNK_BITS)) | chunks.astype(np.uint64)
+    terms = rank[found.terms] | np.uint64(field << _RANK_BITS)
+    chunks = found.chunks.astype(np.uint64) << np.uint64(FREQUENCY_BITS)
+    keys: Array = (terms << np.uint64(_POSTING_BITS)) | chunks
+    return keys | np.minimum(found.times, np.uint64(MAX_FREQUENCY))
 
 
-def _summed(keys: "Array", times: "Array") -> tuple["Array", "Array"]:
-    """Keys ascending, each once, with the sum of its frequencies."""
+def _summed(keys: "Array") -> "Array":
+    """Keys ascending, those of one term and chunk made one with the sum of their frequencies, as far as it goes."""
     import numpy as np
 
-    if not len(keys):
-        return keys, times
-    order = np.argsort(keys)
-    keys, times = keys[order], times[order]
-    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    return keys[first], np.add.reduceat(times, first)
+    keys.sort()
+    places = keys >> np.uint64(FREQUENCY_BITS)
+    firsts = _firsts(places)
+    if len(firsts) == len(keys):
+        return keys
+    frequencies = np.add.reduceat(keys & np.uint64(MAX_FREQUENCY), firsts)
+    return (places[firsts] << np.uint64(FREQUENCY_BITS)) | np.minimum(frequencies, np.uint64(MAX_FREQUENCY))
+
+
+def _firsts(ascending: "Array") -> "Ids":
+    """Where each value stands first."""
+    import numpy as np
+
+    return np.flatnonzero(np.diff(ascending, prepend=~ascending[:1]))
 
 
 def _dictionary(heads: "Array", words: Sequence[bytes]) -> list[bytes]:
