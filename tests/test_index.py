@@ -15,7 +15,7 @@ from ragcli.errors import IndexCorruptError
 from ragcli.index import knowledge_base, lexicon
 from ragcli.index.packing import BatchPacker, PackedBatch
 from ragcli.index.postings import MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
-from ragcli.index.rows import ChunkRow, DocumentRow, pack_row, unpack_chunk, unpack_document
+from ragcli.index.rows import ChunkRow, DocumentRow, pack_rows, unpack_chunk, unpack_document
 from ragcli.index.segment import Segment
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.index.tallies import vector_norm
@@ -145,13 +145,15 @@ metadata = st.dictionaries(
 @given(metadata)
 def test_rows_come_back_as_they_were(metadata: dict[str, object]) -> None:
     chunk = ChunkRow("id", 1, 2, 3, 4, 5, 6, b"digest", metadata)  # type: ignore[arg-type]
-    restored = unpack_chunk(pack_row(chunk))
+    (packed,) = pack_rows([chunk])
+    restored = unpack_chunk(packed)
     if "symbol" not in metadata and isinstance(metadata.get("qualified_symbol"), str):
         restored = restored._replace(metadata={k: v for k, v in restored.metadata.items() if k != "symbol"})
     assert restored == chunk
     document = row("naïve\udce9.txt")
 
-    assert unpack_document(pack_row(document)) == document
+    (packed,) = pack_rows([document])
+    assert unpack_document(packed) == document
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ragcli.documents import Chunk
 from ragcli.index.postings import pack_u32
-from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_row
+from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_rows
 from ragcli.index.tallies import ChunkTallies
 from ragcli.model import Metadata
 
@@ -120,16 +120,17 @@ def place_texts(
 ) -> tuple[list[PackedDocument], list[bytes]]:
     """Packed rows for documents and chunks, from chunks whose `block` is still a block's number."""
     ends = [0, *accumulate(map(len, blocks))]
-    placed: list[PackedDocument] = []
-    rows: list[bytes] = []
-    for row, chunks in documents:
-        start = ends[chunks[0].block] if chunks else 0
-        end = ends[chunks[-1].block + 1] if chunks else 0
-        placed.append(PackedDocument((row.source, row.path), pack_row(row), len(chunks), start, end))
-        for chunk in chunks:
-            place = chunk._replace(block=ends[chunk.block] - start, block_length=len(blocks[chunk.block]))
-            rows.append(pack_row(place))
-    return placed, rows
+    spans = [(ends[chunks[0].block], ends[chunks[-1].block + 1]) if chunks else (0, 0) for _, chunks in documents]
+    placed = [
+        PackedDocument((row.source, row.path), packed, len(chunks), *span)
+        for (row, chunks), span, packed in zip(documents, spans, pack_rows(row for row, _ in documents), strict=True)
+    ]
+    rows = pack_rows(
+        chunk._replace(block=ends[chunk.block] - start, block_length=len(blocks[chunk.block]))
+        for (_, chunks), (start, _) in zip(documents, spans, strict=True)
+        for chunk in chunks
+    )
+    return placed, list(rows)
 
 
 class TextBlocks:

@@ -4,6 +4,7 @@ msgpack, because rows are read a few at a time; everything read in bulk is a fla
 keys that occur in most rows are stored as small numbers: spelt out they would be a third of all rows.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgpack
@@ -56,12 +57,13 @@ _LONG_KEYS: dict[Any, str] = {number: key for key, number in _SHORT_KEYS.items()
 _DOCUMENT_METADATA = DocumentRow._fields.index("metadata")
 
 
-def pack_row(row: DocumentRow | ChunkRow) -> bytes:
-    """A row as bytes."""
-    values = list(row)
-    values[_DOCUMENT_METADATA if isinstance(row, DocumentRow) else -1] = _short(row.metadata)
-    packed: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogateescape")
-    return packed
+def pack_rows(rows: Iterable[DocumentRow | ChunkRow]) -> Iterator[bytes]:
+    """Rows as bytes; setting up the packer for each would take longer than packing."""
+    packer = msgpack.Packer(use_bin_type=True, unicode_errors="surrogateescape")
+    for row in rows:
+        values = list(row)
+        values[_DOCUMENT_METADATA if isinstance(row, DocumentRow) else -1] = _short(row.metadata)
+        yield packer.pack(values)
 
 
 def _short(metadata: Metadata) -> dict[int | str, Scalar]:
@@ -70,7 +72,7 @@ def _short(metadata: Metadata) -> dict[int | str, Scalar]:
 
 
 def unpack_document(data: bytes | memoryview) -> DocumentRow:
-    """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
+    """Undo `pack_rows` for one row; ValueError or TypeError where the bytes are something else."""
     values = _unpack(data)
     values[_DOCUMENT_METADATA] = _spelt(values[_DOCUMENT_METADATA])
     values[-1] = tuple(values[-1])
@@ -78,7 +80,7 @@ def unpack_document(data: bytes | memoryview) -> DocumentRow:
 
 
 def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
-    """Undo `pack_row`; ValueError or TypeError where the bytes are something else."""
+    """Undo `pack_rows` for one row; ValueError or TypeError where the bytes are something else."""
     values = _unpack(data)
     values[-1] = _spelt(values[-1])
     return ChunkRow(*values)
