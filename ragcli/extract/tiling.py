@@ -91,10 +91,10 @@ def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -
     joined: list[Symbol] = []
     starts = [start for start, _ in attachments]
     stack: list[int] = []  # what is open where the symbol begins, and last the sibling before it
+    in_order = True
     for symbol in sorted(symbols, key=lambda s: (s.own_start, -s.end)):
         before = -1
-        own_start = symbol.own_start
-        while stack and joined[stack[-1]].end <= own_start:
+        while stack and joined[stack[-1]].end <= symbol.own_start:
             before = stack.pop()
         around = joined[stack[-1]] if stack else None
         if around is not None and _is_wrapper(around, symbol):
@@ -102,11 +102,12 @@ def _joined(text: str, symbols: Sequence[Symbol], attachments: Sequence[Span]) -
         if before >= 0 and _is_clause(text, joined[before], symbol, attachments, starts):
             part = joined[before].part and symbol.part
             joined[before] = joined[before]._replace(end=symbol.end, part=part)
+            in_order = False  # perhaps: it may now end behind what holds it
             stack.append(before)
         else:
             joined.append(symbol)
             stack.append(len(joined) - 1)
-    return sorted(joined, key=lambda s: (s.own_start, -s.end))
+    return joined if in_order else sorted(joined, key=lambda s: (s.own_start, -s.end))
 
 
 def _is_wrapper(around: Symbol, symbol: Symbol) -> bool:
