@@ -161,30 +161,26 @@ class _Cutter:
 
     def chunks(self, runs: Sequence[Block], target: int) -> list[Chunk]:
         """Cut each run; `target` is the wanted size of a chunk without symbol in characters, 0 for as large as fits."""
-        text = self._text
+        text, most_lines = self._text, self._limits.max_chunk_lines
         found = []
         line = 1
         for run in runs:
             start, metadata = run.start, run.metadata
             wanted = 0 if "symbol" in metadata else target
+            # Most runs are one chunk, which a look at their size and lines tells.
+            whole = min(self._short, wanted + wanted // 2) if wanted else self._short
             while start < run.end:
-                end = run.end if self._is_whole(run, start, wanted) else self._next(run, start, wanted)
-                piece = text[start:end]
+                end = run.end
+                if end - start > whole or (breaks := text.count("\n", start, end)) >= most_lines:
+                    end = self._next(run, start, wanted)
+                    breaks = text.count("\n", start, end)
                 # Blank lines at its end belong to the chunk's text, but nobody cites them.
-                shown = piece.rstrip() or piece[:-1]
-                last = line + shown.count("\n")
-                found.append(Chunk(start, end, line, last, metadata))
-                line = last + piece.count("\n", len(shown))
+                shown = start + len(text[start:end].rstrip())
+                shown = shown if shown > start else end - 1
+                found.append(Chunk(start, end, line, line + breaks - text.count("\n", shown, end), metadata))
+                line += breaks
                 start = end
         return found
-
-    def _is_whole(self, run: Block, at: int, target: int) -> bool:
-        """Tell, without a look at all lines of the text, of the most runs that are one chunk that they are."""
-        size = run.end - at
-        if size > self._short or (target and size > target + target // 2):
-            return False
-        lines = self._limits.max_chunk_lines
-        return size < lines or self._text.count("\n", at, run.end) < lines
 
     def _next(self, run: Block, at: int, target: int) -> int:
         """Return where the chunk that begins at `at` ends."""
