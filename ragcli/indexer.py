@@ -19,7 +19,7 @@ from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.chunkers import check_limits
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
-from ragcli.ingest.workers import run_batches
+from ragcli.ingest.workers import Crew
 from ragcli.model import Document
 from ragcli.outcomes import Tally, nothing_usable, pipeline_digest, strict_failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
@@ -70,9 +70,12 @@ class _Run:
         self._started = time.time_ns()
         self._pipeline = pipeline_digest(request.options)
         self._writer: GenerationWriter | None = None
+        self._crew: Crew | None = None
         self._documents: list[Document] = []
 
     def close(self) -> None:
+        if self._crew is not None:
+            self._crew.close()
         if self._writer is not None:
             self._writer.close()
 
@@ -82,6 +85,9 @@ class _Run:
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
         self._documents = load_documents(self._store.directory)
+        if cache is None and request.workers is None and not request.dry_run:
+            self._crew = self._new_crew(available_workers())
+            self._crew.start()  # every file will be read: workers import while this process walks
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.verify and self._is_settled(base):
@@ -186,25 +192,27 @@ class _Run:
             )
 
     def _outcomes(self, writer: GenerationWriter, todo: Sequence[Item]) -> Iterator[FileOutcome]:
-        limits = self._request.options.limits
         workers = self._request.workers
         if workers is None:
             workers = 0 if is_small(todo) else available_workers()
-        job = Job(self._request.root, self._request.options)
-        for outcome in run_batches(
-            partial(process, job),
-            batches(todo),
-            workers=workers,
-            seconds_per_item=limits.extraction_seconds,
-            batch_seconds=limits.extraction_seconds,
-            memory=limits.extraction_memory,
-            preload=PRELOAD,
-        ):
+        crew = self._crew if self._crew is not None and workers else self._new_crew(workers)
+        for outcome in crew.run(batches(todo)):
             for result in outcome.results:
                 if result.batch is not None:
                     writer.add(result.batch)
                 yield from result.outcomes
             yield from map(_failed, outcome.failures)
+
+    def _new_crew(self, workers: int) -> Crew:
+        limits = self._request.options.limits
+        return Crew(
+            partial(process, Job(self._request.root, self._request.options)),
+            workers=workers,
+            seconds_per_item=limits.extraction_seconds,
+            batch_seconds=limits.extraction_seconds,
+            memory=limits.extraction_memory,
+            preload=PRELOAD,
+        )
 
     def _apply(
         self, writer: GenerationWriter, outcome: FileOutcome, stored: Living | None, pending: Living | None

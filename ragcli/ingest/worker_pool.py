@@ -36,7 +36,7 @@ class _Slot:
 
 
 class Pool:
-    """Jobs in, settled batches out. Workers start when there is work for them, and no earlier."""
+    """Jobs in, settled batches out. Workers start when there is work for them, unless `start` is called before."""
 
     def __init__(self, plan: Launch, workers: int) -> None:
         self._plan = plan
@@ -46,6 +46,11 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._clock = 0.0
         self._failed_starts = 0
+
+    def start(self) -> None:
+        """Start all workers, for work that is sure to come."""
+        while len(self._slots) < self._workers:
+            self._start()
 
     def add(self, job: Job) -> None:
         """Queue a job behind the others and start it now if a worker is free."""
