@@ -14,7 +14,7 @@ from ragcli.analysis import code_terms_of, english_terms_of
 if TYPE_CHECKING:
     import numpy as np
 
-    Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Ids = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 # Which analyzer alone a token is for, as its first character; no raw token begins with either.
 ENGLISH_ONLY, CODE_ONLY = "\x01", "\x02"
@@ -23,9 +23,10 @@ MAX_TOKENS = 1 << 18
 
 
 class TermTable(NamedTuple):
-    """For each token its terms of one analyzer: `terms[starts[token]:starts[token + 1]]`."""
+    """For each token its terms of one analyzer: `terms[starts[token]:starts[token] + widths[token]]`."""
 
     starts: "Ids"
+    widths: "Ids"
     terms: "Ids"
 
 
@@ -39,8 +40,8 @@ class Lexicon:
         self._english = _TermLists()
         self._code = _TermLists()
         self._analyzed = 0
-        self.words: list[bytes] = []
-        """The analyzed terms by number, in UTF-8."""
+        self.words: list[str] = []
+        """The analyzed terms by number: their UTF-8 read as Latin-1, which Python sorts in half the time of bytes."""
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -56,7 +57,8 @@ class Lexicon:
             self._analyzed = len(self._tokens)
             self._english.extend([() if token[0] == CODE_ONLY else _english(token) for token in new], self._number)
             self._code.extend([() if token[0] == ENGLISH_ONLY else _code(token) for token in new], self._number)
-            self.words += [term.encode() for term in _last(self._terms, len(self._terms) - len(self.words))]
+            terms = _last(self._terms, len(self._terms) - len(self.words))
+            self.words += [term if term.isascii() else term.encode().decode("latin-1") for term in terms]
         return self._english.table(), self._code.table()
 
     @property
@@ -75,19 +77,21 @@ class _TermLists:
     """Grows a TermTable."""
 
     def __init__(self) -> None:
-        self._starts = array("q", [0])
-        self._terms = array("q")
+        self._starts = array("i")
+        self._widths = array("i")
+        self._terms = array("i")
 
     def extend(self, lists: Sequence[Sequence[str]], number: Callable[[str], int]) -> None:
         """Append the terms of the next tokens."""
-        starts = accumulate(map(len, lists), initial=len(self._terms))
-        self._starts.extend(islice(starts, 1, None))
+        widths = list(map(len, lists))
+        self._starts.extend(accumulate(widths[:-1], initial=len(self._terms)))
+        self._widths.extend(widths)
         self._terms.extend(map(number, chain.from_iterable(lists)))
 
     def table(self) -> TermTable:
         import numpy as np
 
-        return TermTable(np.frombuffer(self._starts, np.int64), np.frombuffer(self._terms, np.int64))
+        return TermTable(*(np.frombuffer(part, np.int32) for part in (self._starts, self._widths, self._terms)))
 
 
 def _english(token: str) -> Sequence[str]:

@@ -25,8 +25,10 @@ from ragcli.index.postings import (
 if TYPE_CHECKING:
     import numpy as np
 
+    from ragcli.index.lexicon import Ids
+
     Array = np.ndarray[tuple[int], np.dtype[np.uint64]]
-    Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Numbers = np.ndarray[tuple[int], np.dtype[np.uint32]]
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 # A key sorts postings as the dictionary does: two bits of field, 30 of the term's rank, then the posting itself. The
@@ -83,28 +85,24 @@ class ChunkTallies:
         import numpy as np
 
         english, code = self._lexicon.tables()
-        found = [
-            _terms_of(code, self._text),
-            _terms_of(english, self._text),
-            _terms_of(code, self._paths),
-            _terms_of(code, self._symbols),
-        ]
-        lengths = [np.bincount(one.chunks, weights=one.times, minlength=self._chunks) for one in found[:2]]
-        words, rank = _ranked(self._lexicon.words, [one.terms for one in found])
+        text, paths, symbols = self._text.counted(), self._paths.counted(), self._symbols.counted()
+        # In the order of _FIELDS.
+        found = [_expanded(code, text), _expanded(english, text), _expanded(code, paths), _expanded(code, symbols)]
+        lengths = [_lengths(table, text, self._chunks) for table in (english, code)]
+        words, rank = _ranked(self._lexicon.words, [terms for terms, _ in found])
         del english, code  # views of the lexicon's arrays, which could not grow with them
         lexicons.give_back(self._lexicon)
-        keys = _summed(np.concatenate([_keys(field, rank, one) for field, one in enumerate(found)]))
+        keys = _summed(np.concatenate([_keys(field, rank[terms], own) for field, (terms, own) in enumerate(found)]))
         postings = keys.astype("<u4")  # their lower half
         heads = keys >> np.uint64(_POSTING_BITS)
         firsts = _firsts(heads)
         is_code = keys < np.uint64(1 << (_RANK_BITS + _POSTING_BITS))
         return Tallied(
-            terms=b"\n".join(_dictionary(heads[firsts], words)),
+            terms=_dictionary(heads[firsts], words),
             term_counts=np.diff(firsts, append=len(keys)).astype("<u4").tobytes(),
             postings=postings.tobytes(),
-            # Sums of whole numbers below 2^53 are exact in doubles.
-            english_lengths=pack_u32(lengths[1].astype(np.int64).tolist()),
-            code_lengths=pack_u32(lengths[0].astype(np.int64).tolist()),
+            english_lengths=pack_u32(lengths[0]),
+            code_lengths=pack_u32(lengths[1]),
             norms=_norms(postings[is_code], self._chunks).astype("<f8").tobytes(),
         )
 
@@ -120,6 +118,14 @@ class ChunkTallies:
         return known
 
 
+class _Counted(NamedTuple):
+    """Tokens, the chunk of each and how often it is there."""
+
+    ids: "Ids"
+    chunks: "Numbers"
+    times: "Numbers"
+
+
 class _Tokens:
     """Numbers of tokens, chunk after chunk: `held` says how many are a chunk's. No `times` are all once."""
 
@@ -128,13 +134,12 @@ class _Tokens:
         self.times: list[int] = []
         self.held: list[int] = []
 
+    def counted(self) -> _Counted:
+        import numpy as np
 
-class _Terms(NamedTuple):
-    """The terms of the tokens, the chunk of each and how often it is there."""
-
-    terms: "Ids"
-    chunks: "Ids"
-    times: "Array"
+        ids = np.array(self.ids, dtype=np.int32)
+        times = np.array(self.times, dtype=np.uint32) if self.times else np.ones(len(ids), dtype=np.uint32)
+        return _Counted(ids, np.repeat(np.arange(len(self.held), dtype=np.uint32), self.held), times)
 
 
 def vector_norm(frequencies: Iterable[int]) -> float:
@@ -149,7 +154,7 @@ def vector_norm(frequencies: Iterable[int]) -> float:
 _SQUARES = [0.0, *((1.0 + math.log(frequency)) ** 2 for frequency in range(1, MAX_FREQUENCY + 1))]
 
 
-def _norms(postings: "np.ndarray[tuple[int], np.dtype[np.uint32]]", count: int) -> "Doubles":
+def _norms(postings: "Numbers", count: int) -> "Doubles":
     """`vector_norm` of each chunk, to the bit: `bincount` adds in the order it is given, here that of frequencies."""
     import numpy as np
 
@@ -158,21 +163,31 @@ def _norms(postings: "np.ndarray[tuple[int], np.dtype[np.uint32]]", count: int) 
     return np.sqrt(np.bincount(pairs >> FREQUENCY_BITS, weights=weights, minlength=count))
 
 
-def _terms_of(table: TermTable, counted: _Tokens) -> _Terms:
-    """Token counts to term counts: each term of each token."""
+def _expanded(table: TermTable, counted: _Counted) -> tuple["Ids", "Numbers"]:
+    """Token counts to term counts: the terms of each token, and for each the posting that it alone would make."""
     import numpy as np
 
-    ids = np.array(counted.ids, dtype=np.int64)
-    times = np.array(counted.times, dtype=np.uint64) if counted.times else np.ones(len(ids), dtype=np.uint64)
-    chunks = np.repeat(np.arange(len(counted.held), dtype=np.int64), counted.held)
-    starts = table.starts[ids]
-    widths = table.starts[ids + 1] - starts
-    offsets = np.cumsum(widths) - widths
-    at = np.arange(int(widths.sum()), dtype=np.int64) + np.repeat(starts - offsets, widths)
-    return _Terms(table.terms[at], np.repeat(chunks, widths), np.repeat(times, widths))
+    widths = table.widths[counted.ids]
+    offsets = np.cumsum(widths, dtype=np.int32) - widths
+    at = np.repeat(table.starts[counted.ids] - offsets, widths)
+    at += np.arange(len(at), dtype=np.int32)
+    postings: Numbers = (counted.chunks << np.uint32(FREQUENCY_BITS)) | np.minimum(
+        counted.times, np.uint32(MAX_FREQUENCY)
+    )
+    return table.terms[at], np.repeat(postings, widths)
 
 
-def _ranked(words: Sequence[bytes], used: Sequence["Ids"]) -> tuple[list[bytes], "Array"]:
+def _lengths(table: TermTable, counted: _Counted, count: int) -> list[int]:
+    """How many terms the text of each chunk has."""
+    import numpy as np
+
+    weights = table.widths[counted.ids] * counted.times
+    # Sums of whole numbers below 2^53 are exact in doubles.
+    lengths: list[int] = np.bincount(counted.chunks, weights=weights, minlength=count).astype(np.int64).tolist()
+    return lengths
+
+
+def _ranked(words: Sequence[str], used: Sequence["Ids"]) -> tuple[list[str], "Array"]:
     """The words that are used, sorted, and by number which of them a word is."""
     import numpy as np
 
@@ -185,13 +200,10 @@ def _ranked(words: Sequence[bytes], used: Sequence["Ids"]) -> tuple[list[bytes],
     return [words[number] for number in order], rank
 
 
-def _keys(field: int, rank: "Array", found: _Terms) -> "Array":
+def _keys(field: int, ranks: "Array", postings: "Numbers") -> "Array":
     import numpy as np
 
-    terms = rank[found.terms] | np.uint64(field << _RANK_BITS)
-    chunks = found.chunks.astype(np.uint64) << np.uint64(FREQUENCY_BITS)
-    keys: Array = (terms << np.uint64(_POSTING_BITS)) | chunks
-    return keys | np.minimum(found.times, np.uint64(MAX_FREQUENCY))
+    return ((ranks | np.uint64(field << _RANK_BITS)) << np.uint64(_POSTING_BITS)) | postings
 
 
 def _summed(keys: "Array") -> "Array":
@@ -207,17 +219,22 @@ def _summed(keys: "Array") -> "Array":
     return (places[firsts] << np.uint64(FREQUENCY_BITS)) | np.minimum(frequencies, np.uint64(MAX_FREQUENCY))
 
 
-def _firsts(ascending: "Array") -> "Ids":
+def _firsts(ascending: "Array") -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """Where each value stands first."""
     import numpy as np
 
     return np.flatnonzero(np.diff(ascending, prepend=~ascending[:1]))
 
 
-def _dictionary(heads: "Array", words: Sequence[bytes]) -> list[bytes]:
-    """The dictionary's terms, a field byte before each word."""
+def _dictionary(heads: "Array", words: Sequence[str]) -> bytes:
+    """The dictionary's terms joined by LF, a field byte before each word."""
     import numpy as np
 
-    fields = (heads >> np.uint64(_RANK_BITS)).tolist()
-    ranks = (heads & np.uint64((1 << _RANK_BITS) - 1)).tolist()
-    return [_FIELDS[field] + words[rank] for field, rank in zip(fields, ranks, strict=True)]
+    parts = []
+    bounds = np.searchsorted(heads, [field << _RANK_BITS for field in range(len(_FIELDS) + 1)])
+    for number, field in enumerate(_FIELDS):
+        own = heads[bounds[number] : bounds[number + 1]] & np.uint64((1 << _RANK_BITS) - 1)
+        if len(own):
+            mark = field.decode()
+            parts.append(mark + ("\n" + mark).join([words[rank] for rank in own.tolist()]))
+    return "\n".join(parts).encode("latin-1")
