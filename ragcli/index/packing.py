@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.documents import Chunk
-from ragcli.index.postings import pack_u32
+from ragcli.index.postings import PackedPostings, pack_u32
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_rows
 from ragcli.index.tallies import ChunkTallies
 from ragcli.model import Metadata
@@ -53,9 +53,7 @@ class PackedBatch(NamedTuple):
 
     tables: PackedTables
     text: bytes
-    terms: bytes
-    term_counts: bytes
-    postings: bytes
+    postings: PackedPostings
     text_bytes: int
 
     @property
@@ -105,9 +103,7 @@ class BatchPacker:
             code_lengths=tallied.code_lengths,
             norms=tallied.norms,
         )
-        return PackedBatch(
-            tables, b"".join(blocks), tallied.terms, tallied.term_counts, tallied.postings, self._text_bytes
-        )
+        return PackedBatch(tables, b"".join(blocks), tallied.postings, self._text_bytes)
 
 
 def _names(document: Metadata, metadata: Metadata) -> Iterable[str]:

@@ -8,7 +8,7 @@ All arrays are little-endian on disk.
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 FREQUENCY_BITS = 13
 MAX_FREQUENCY = (1 << FREQUENCY_BITS) - 1
@@ -19,6 +19,19 @@ ENGLISH_FIELD = b"e"
 CODE_FIELD = b"c"
 SYMBOL_FIELD = b"s"
 PATH_FIELD = b"p"
+FIELDS = (CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD)  # as they sort
+# A batch names a term by a u32: two bits of field, 30 of its word's place among the batch's sorted words.
+WORD_BITS = 30
+WORD_MASK = (1 << WORD_BITS) - 1
+
+
+class PackedPostings(NamedTuple):
+    """A batch's postings: its words joined by LF, its terms ascending, how many postings each has, and these."""
+
+    words: bytes
+    terms: bytes
+    counts: bytes
+    postings: bytes
 
 
 def shift_postings(packed: bytes, chunks: int) -> bytes:

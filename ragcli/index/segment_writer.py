@@ -18,7 +18,7 @@ from ragcli.index.packing import PackedBatch, PackedTables
 from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, unpack_u32
 
 # Of the dictionary's blocks, some 2 KB each: setting up the usual window of 32 KiB would take as long as compressing.
-COMPRESSION, WINDOW_BITS = 5, 12
+COMPRESSION, WINDOW_BITS = 4, 12
 
 
 class Sink(Protocol):
@@ -48,7 +48,7 @@ class SegmentBuilder:
     def add(self, batch: PackedBatch) -> None:
         """Append a batch; its chunks follow those already here."""
         self._writer.write(batch.text)
-        self._postings.add(batch.terms, batch.term_counts, batch.postings, self.chunks)
+        self._postings.add(batch.postings, self.chunks)
         self._tables.add(batch.tables)
         self.chunks += batch.chunks
         self.documents += len(batch.tables.documents)

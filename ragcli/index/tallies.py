@@ -13,12 +13,10 @@ from ragcli.analysis import is_normal, normalized, tokens
 from ragcli.index import lexicon as lexicons
 from ragcli.index.lexicon import CODE_ONLY, ENGLISH_ONLY, TermTable
 from ragcli.index.postings import (
-    CODE_FIELD,
-    ENGLISH_FIELD,
     FREQUENCY_BITS,
     MAX_FREQUENCY,
-    PATH_FIELD,
-    SYMBOL_FIELD,
+    WORD_BITS,
+    PackedPostings,
     pack_u32,
 )
 
@@ -31,18 +29,14 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[tuple[int], np.dtype[np.uint32]]
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-# A key sorts postings as the dictionary does: two bits of field, 30 of the term's rank, then the posting itself. The
-# terms of a batch are held in memory one by one, so that they do not come near 30 bits.
-_RANK_BITS, _POSTING_BITS = 30, 32
-_FIELDS = (CODE_FIELD, ENGLISH_FIELD, PATH_FIELD, SYMBOL_FIELD)
+# A key is a term and, below it, a posting: it sorts postings as the dictionary does.
+_POSTING_BITS = 32
 
 
 class Tallied(NamedTuple):
-    """Sorted terms, how many postings each has, the postings, and what chunks are long."""
+    """The postings, and how long chunks are."""
 
-    terms: bytes
-    term_counts: bytes
-    postings: bytes
+    postings: PackedPostings
     english_lengths: bytes
     code_lengths: bytes
     norms: bytes
@@ -86,7 +80,7 @@ class ChunkTallies:
 
         english, code = self._lexicon.tables()
         text, paths, symbols = self._text.counted(), self._paths.counted(), self._symbols.counted()
-        # In the order of _FIELDS.
+        # In the order of FIELDS.
         found = [_expanded(code, text), _expanded(english, text), _expanded(code, paths), _expanded(code, symbols)]
         lengths = [_lengths(table, text, self._chunks) for table in (english, code)]
         words, rank = _ranked(self._lexicon.words, [terms for terms, _ in found])
@@ -96,11 +90,14 @@ class ChunkTallies:
         postings = keys.astype("<u4")  # their lower half
         heads = keys >> np.uint64(_POSTING_BITS)
         firsts = _firsts(heads)
-        is_code = keys < np.uint64(1 << (_RANK_BITS + _POSTING_BITS))
+        is_code = keys < np.uint64(1 << (WORD_BITS + _POSTING_BITS))
         return Tallied(
-            terms=_dictionary(heads[firsts], words),
-            term_counts=np.diff(firsts, append=len(keys)).astype("<u4").tobytes(),
-            postings=postings.tobytes(),
+            postings=PackedPostings(
+                words="\n".join(words).encode("latin-1"),
+                terms=heads[firsts].astype("<u4").tobytes(),
+                counts=np.diff(firsts, append=len(keys)).astype("<u4").tobytes(),
+                postings=postings.tobytes(),
+            ),
             english_lengths=pack_u32(lengths[0]),
             code_lengths=pack_u32(lengths[1]),
             norms=_norms(postings[is_code], self._chunks).astype("<f8").tobytes(),
@@ -203,7 +200,7 @@ def _ranked(words: Sequence[str], used: Sequence["Ids"]) -> tuple[list[str], "Ar
 def _keys(field: int, ranks: "Array", postings: "Numbers") -> "Array":
     import numpy as np
 
-    return ((ranks | np.uint64(field << _RANK_BITS)) << np.uint64(_POSTING_BITS)) | postings
+    return ((ranks | np.uint64(field << WORD_BITS)) << np.uint64(_POSTING_BITS)) | postings
 
 
 def _summed(keys: "Array") -> "Array":
@@ -224,17 +221,3 @@ def _firsts(ascending: "Array") -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     import numpy as np
 
     return np.flatnonzero(np.diff(ascending, prepend=~ascending[:1]))
-
-
-def _dictionary(heads: "Array", words: Sequence[str]) -> bytes:
-    """The dictionary's terms joined by LF, a field byte before each word."""
-    import numpy as np
-
-    parts = []
-    bounds = np.searchsorted(heads, [field << _RANK_BITS for field in range(len(_FIELDS) + 1)])
-    for number, field in enumerate(_FIELDS):
-        own = heads[bounds[number] : bounds[number + 1]] & np.uint64((1 << _RANK_BITS) - 1)
-        if len(own):
-            mark = field.decode()
-            parts.append(mark + ("\n" + mark).join([words[rank] for rank in own.tolist()]))
-    return "\n".join(parts).encode("latin-1")
