@@ -108,7 +108,7 @@ class BatchPacker:
 
 def _names(document: Metadata, metadata: Metadata) -> Iterable[str]:
     """The names a chunk goes by, each once: its symbol, headings, sheet, and its document's title."""
-    return dict.fromkeys(str(metadata.get(key) or document.get(key) or "") for key in NAMING_KEYS)
+    return dict.fromkeys([str(name) for key in NAMING_KEYS if (name := metadata.get(key) or document.get(key))])
 
 
 def place_texts(

@@ -5,8 +5,9 @@ dictionaries. Pure: text in, arrays out.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.analysis import is_normal, normalized, tokens
@@ -46,7 +47,8 @@ class ChunkTallies:
     """Collects the tokens of chunks, in the order of their ordinals."""
 
     def __init__(self) -> None:
-        self._lexicon = lexicons.take()
+        # The batch's own numbers of tokens: small enough to stay near the processor, as the lexicon's are not.
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._chunks = 0
         self._text = _Tokens()
         self._symbols = _Tokens()
@@ -78,14 +80,16 @@ class ChunkTallies:
         """All postings of the batch."""
         import numpy as np
 
-        english, code = self._lexicon.tables()
-        text, paths, symbols = self._text.counted(), self._paths.counted(), self._symbols.counted()
+        lexicon = lexicons.take()
+        numbers = np.fromiter(lexicon.numbers(self._numbers), dtype=np.int32, count=len(self._numbers))
+        english, code = lexicon.tables()
+        text, paths, symbols = (part.counted(numbers) for part in (self._text, self._paths, self._symbols))
         # In the order of FIELDS.
         found = [_expanded(code, text), _expanded(english, text), _expanded(code, paths), _expanded(code, symbols)]
         lengths = [_lengths(table, text, self._chunks) for table in (english, code)]
-        words, rank = _ranked(self._lexicon.words, [terms for terms, _ in found])
+        words, rank = _ranked(lexicon.words, [terms for terms, _ in found])
         del english, code  # views of the lexicon's arrays, which could not grow with them
-        lexicons.give_back(self._lexicon)
+        lexicons.give_back(lexicon)
         keys = _summed(np.concatenate([_keys(field, rank[terms], own) for field, (terms, own) in enumerate(found)]))
         postings = keys.astype("<u4")  # their lower half
         heads = keys >> np.uint64(_POSTING_BITS)
@@ -105,13 +109,13 @@ class ChunkTallies:
 
     def _count(self, found: Sequence[str]) -> None:
         counted = Counter(found)
-        self._text.ids += self._lexicon.numbers(counted)
+        self._text.ids += map(self._numbers.__getitem__, counted)
         self._text.times += counted.values()
 
     def _named(self, name: str) -> list[int]:
         known = self._names.get(name)
         if known is None:
-            known = self._names[name] = list(self._lexicon.numbers(tokens(normalized(name))))
+            known = self._names[name] = list(map(self._numbers.__getitem__, tokens(normalized(name))))
         return known
 
 
@@ -124,17 +128,18 @@ class _Counted(NamedTuple):
 
 
 class _Tokens:
-    """Numbers of tokens, chunk after chunk: `held` says how many are a chunk's. No `times` are all once."""
+    """The batch's numbers of tokens, chunk after chunk: `held` says how many are a chunk's. No `times` are all once."""
 
     def __init__(self) -> None:
         self.ids: list[int] = []
         self.times: list[int] = []
         self.held: list[int] = []
 
-    def counted(self) -> _Counted:
+    def counted(self, numbers: "Ids") -> _Counted:
+        """With the lexicon's numbers for the batch's own."""
         import numpy as np
 
-        ids = np.array(self.ids, dtype=np.int32)
+        ids = numbers[np.array(self.ids, dtype=np.int32)]
         times = np.array(self.times, dtype=np.uint32) if self.times else np.ones(len(ids), dtype=np.uint32)
         return _Counted(ids, np.repeat(np.arange(len(self.held), dtype=np.uint32), self.held), times)
 
