@@ -94,6 +94,21 @@ def test_postings_lengths_and_texts_are_those_of_the_chunks(contents: list[list[
     assert segment.postings(b"c\xff") == () and segment.postings(b"a") == ()
 
 
+def test_a_batch_of_more_words_than_sixteen_bits_count_is_in_order() -> None:
+    rng = random.Random(11)
+    names = [f"w{number:x}q" for number in range(70_000)]
+    contents = [" ".join(rng.choices(names, k=60_000)) + "\n" for _ in range(4)]
+    segment = segment_of({"f.txt": contents})
+
+    terms = list(segment.terms())
+    assert len(terms) > 1 << 17
+    assert [term for term, _ in terms] == sorted(term for term, _ in terms)
+    counted = [count_terms(content)[0] for content in contents]
+    for name in names[::97]:
+        stored = {posting >> 13: posting & MAX_FREQUENCY for posting in segment.postings(b"e" + name.encode())}
+        assert stored == {chunk: counts[name] for chunk, counts in enumerate(counted) if name in counts}
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4), st.lists(texts, min_size=1, max_size=3))
 def test_a_batch_is_packed_alike_whatever_was_packed_before(earlier: list[str], later: list[str]) -> None:

@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 
     from ragcli.index.lexicon import Ids
 
-    Array = np.ndarray[tuple[int], np.dtype[np.uint64]]
     Numbers = np.ndarray[tuple[int], np.dtype[np.uint32]]
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
-
-# A key is a term and, below it, a posting: it sorts postings as the dictionary does.
-_POSTING_BITS = 32
 
 
 class Tallied(NamedTuple):
@@ -90,21 +86,19 @@ class ChunkTallies:
         words, rank = _ranked(lexicon.words, [terms for terms, _ in found])
         del english, code  # views of the lexicon's arrays, which could not grow with them
         lexicons.give_back(lexicon)
-        keys = _summed(np.concatenate([_keys(field, rank[terms], own) for field, (terms, own) in enumerate(found)]))
-        postings = keys.astype("<u4")  # their lower half
-        heads = keys >> np.uint64(_POSTING_BITS)
-        firsts = _firsts(heads)
-        is_code = keys < np.uint64(1 << (WORD_BITS + _POSTING_BITS))
+        fields = [_summed(rank[terms], own, len(words)) for terms, own in found]
+        terms = np.concatenate([ranks | np.uint32(field << WORD_BITS) for field, (ranks, _) in enumerate(fields)])
+        firsts = _firsts(terms)
         return Tallied(
             postings=PackedPostings(
                 words="\n".join(words).encode("latin-1"),
-                terms=heads[firsts].astype("<u4").tobytes(),
-                counts=np.diff(firsts, append=len(keys)).astype("<u4").tobytes(),
-                postings=postings.tobytes(),
+                terms=terms[firsts].astype("<u4").tobytes(),
+                counts=np.diff(firsts, append=len(terms)).astype("<u4").tobytes(),
+                postings=np.concatenate([postings for _, postings in fields]).astype("<u4").tobytes(),
             ),
             english_lengths=pack_u32(lengths[0]),
             code_lengths=pack_u32(lengths[1]),
-            norms=_norms(postings[is_code], self._chunks).astype("<f8").tobytes(),
+            norms=_norms(fields[0][1], self._chunks).astype("<f8").tobytes(),
         )
 
     def _count(self, found: Sequence[str]) -> None:
@@ -189,7 +183,7 @@ def _lengths(table: TermTable, counted: _Counted, count: int) -> list[int]:
     return lengths
 
 
-def _ranked(words: Sequence[str], used: Sequence["Ids"]) -> tuple[list[str], "Array"]:
+def _ranked(words: Sequence[str], used: Sequence["Ids"]) -> tuple[list[str], "Numbers"]:
     """The words that are used, sorted, and by number which of them a word is."""
     import numpy as np
 
@@ -197,32 +191,35 @@ def _ranked(words: Sequence[str], used: Sequence["Ids"]) -> tuple[list[str], "Ar
     for numbers in used:
         seen[numbers] = True
     order = sorted(np.flatnonzero(seen).tolist(), key=words.__getitem__)
-    rank = np.empty(len(words), dtype=np.uint64)
-    rank[order] = np.arange(len(order), dtype=np.uint64)
+    rank = np.empty(len(words), dtype=np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
     return [words[number] for number in order], rank
 
 
-def _keys(field: int, ranks: "Array", postings: "Numbers") -> "Array":
+def _summed(ranks: "Numbers", postings: "Numbers", words: int) -> tuple["Numbers", "Numbers"]:
+    """Postings by rank, then chunk; those of one term and chunk made one with the sum of their frequencies, capped.
+
+    The chunks ascend already, so a stable sort by rank will do. numpy's radix sort of 16 bits is four times as fast as
+    sorting whole keys.
+    """
     import numpy as np
 
-    return ((ranks | np.uint64(field << WORD_BITS)) << np.uint64(_POSTING_BITS)) | postings
+    order = np.argsort(ranks.astype(np.uint16), kind="stable")
+    if words > 1 << 16:
+        order = order[np.argsort((ranks >> np.uint32(16)).astype(np.uint16)[order], kind="stable")]
+    ranks, postings = ranks[order], postings[order]
+    chunks = postings >> np.uint32(FREQUENCY_BITS)
+    differs = (ranks[1:] != ranks[:-1]) | (chunks[1:] != chunks[:-1])
+    firsts = np.flatnonzero(np.concatenate(([True], differs))) if len(ranks) else order
+    if len(firsts) < len(ranks):
+        frequencies = np.add.reduceat(postings & np.uint32(MAX_FREQUENCY), firsts)
+        ranks, chunks = ranks[firsts], chunks[firsts]
+        postings = (chunks << np.uint32(FREQUENCY_BITS)) | np.minimum(frequencies, np.uint32(MAX_FREQUENCY))
+    return ranks, postings
 
 
-def _summed(keys: "Array") -> "Array":
-    """Keys ascending, those of one term and chunk made one with the sum of their frequencies, as far as it goes."""
+def _firsts(grouped: "Numbers") -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Where each run of equal values begins."""
     import numpy as np
 
-    keys.sort()
-    places = keys >> np.uint64(FREQUENCY_BITS)
-    firsts = _firsts(places)
-    if len(firsts) == len(keys):
-        return keys
-    frequencies = np.add.reduceat(keys & np.uint64(MAX_FREQUENCY), firsts)
-    return (places[firsts] << np.uint64(FREQUENCY_BITS)) | np.minimum(frequencies, np.uint64(MAX_FREQUENCY))
-
-
-def _firsts(ascending: "Array") -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Where each value stands first."""
-    import numpy as np
-
-    return np.flatnonzero(np.diff(ascending, prepend=~ascending[:1]))
+    return np.flatnonzero(np.diff(grouped, prepend=~grouped[:1]))
