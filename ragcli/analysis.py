@@ -144,7 +144,9 @@ def code_query(text: str) -> list[QueryTerm]:
 def english_terms_of(token: str) -> tuple[str, ...]:
     """Analyze one raw token: lower case, split at all but a-z 0-9 _, drop short and stop words, strip one suffix."""
     lower = token.lower()
-    words = (lower,) if lower.isascii() else _NOT_ENGLISH.split(lower)
+    if lower.isascii():
+        return (english_stem(lower),) if len(lower) > 1 and lower not in STOP_WORDS else ()
+    words = _NOT_ENGLISH.split(lower)
     return tuple([english_stem(word) for word in words if len(word) > 1 and word not in STOP_WORDS])
 
 
