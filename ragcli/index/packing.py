@@ -122,9 +122,9 @@ def place_texts(
         for (row, chunks), span, packed in zip(documents, spans, pack_rows(row for row, _ in documents), strict=True)
     ]
     rows = pack_rows(
-        chunk._replace(block=ends[chunk.block] - start, block_length=len(blocks[chunk.block]))
+        ChunkRow(id_, first, last, ends[block] - start, len(blocks[block]), at, length, digest, metadata)
         for (_, chunks), (start, _) in zip(documents, spans, strict=True)
-        for chunk in chunks
+        for id_, first, last, block, _, at, length, digest, metadata in chunks
     )
     return placed, list(rows)
 
