@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ragcli.ingest.batches import Batch, BatchOutcome, FailureKind, Item, ItemFailure, Job, Result, Task
+from ragcli.ingest.batches import Batch, BatchOutcome, FailureKind, ItemFailure, Job, Task
 from ragcli.ingest.worker_pool import Pool
 from ragcli.ingest.worker_process import launch
 
-__all__ = ["BatchOutcome", "Crew", "FailureKind", "ItemFailure", "Task", "run_batches"]
+__all__ = ["BatchOutcome", "Crew", "FailureKind", "ItemFailure", "Task"]
 
 # Batches taken and not yet given back, for each worker: bounds memory, and keeps workers busy behind a slow batch.
 LOOK_AHEAD = 3
@@ -87,13 +87,6 @@ class Crew:
                     pool.advance()
         finally:
             self.close()
-
-
-def run_batches(
-    function: Callable[[tuple[Item, ...]], Result], batches: Iterable[tuple[Item, ...]], **options: Any
-) -> Iterator[BatchOutcome[Item, Result]]:
-    """What a Crew of these options makes of the batches. Closing the iterator ends every worker."""
-    return Crew(function, **options).run(batches)
 
 
 def _run_here(function: Callable[[tuple[Any, ...]], Any], items: tuple[Any, ...]) -> BatchOutcome[Any, Any]:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from ragcli.ingest.workers import run_batches
+from ragcli.ingest.workers import Crew
 from tests.worker_functions import act
 
 pytestmark = pytest.mark.benchmark
 
 
 def drain(batches):
-    return sum(len(outcome.results) for outcome in run_batches(act, batches, workers=2))
+    return sum(len(outcome.results) for outcome in Crew(act, workers=2).run(batches))
 
 
 def test_start_of_a_worker(benchmark):
