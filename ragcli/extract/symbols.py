@@ -50,7 +50,10 @@ class Reading(NamedTuple):
 
 def read_symbols(text: str, language: str, grammar: str) -> Reading:
     """Parse the text and collect what the language's query finds."""
-    parser, query = _tools(language, grammar)
+    tools = _tools(language, grammar)
+    if tools is None:
+        raise GrammarUnavailableError(grammar)
+    parser, query = tools
     data = text.encode("utf-8", "replace")
     tree = parse(parser, data)
     if is_tangled(tree.root_node):
@@ -88,8 +91,9 @@ def statement_cuts(tree: "Tree", text: str, lines: Sequence[int], max_lines: int
 
 
 @cache
-def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
-    """Load a grammar and compile its query, once a process."""
+def _tools(language: str, grammar: str) -> "tuple[Parser, Query] | None":
+    """Load a grammar and compile its query, once a process; None where that is not to be had, so that it is not sought
+    again for each file."""
     module, _, function = grammar.rpartition(".")
     try:
         from tree_sitter import Language, Parser, Query
@@ -98,7 +102,9 @@ def _tools(language: str, grammar: str) -> "tuple[Parser, Query]":
         name = BY_NAME[language].query or language
         source = files("ragcli.extract.languages").joinpath(f"{name}.scm").read_text(encoding="utf-8")
         return Parser(loaded), Query(loaded, source)
-    except (ImportError, AttributeError, ValueError, OSError) as error:
+    except (ImportError, AttributeError, ValueError):
+        return None
+    except OSError as error:  # out of descriptors, perhaps: the next file may have more luck
         raise GrammarUnavailableError(grammar) from error
 
 
