@@ -190,3 +190,23 @@ def test_a_parser_serves_again_after_it_gave_up():
 
     assert names(read("A.java", "class A { int f() { return 1; } }\n")) == ["A", "A.f"]
     assert symbols._tools.cache_info().currsize >= 1
+
+
+def test_threads_that_read_sources_at_once_do_not_share_a_parser():
+    code = """
+import sys, threading
+from ragcli.extract.symbols import read_symbols
+sys.setswitchinterval(1e-6)
+text = "".join(f"class C{n}:\\n    def f{n}(self):\\n        return {n}\\n" for n in range(400))
+found = []
+def read():
+    for _ in range(12):
+        found.append(len(read_symbols(text, "python", "tree_sitter_python.language").symbols))
+threads = [threading.Thread(target=read) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert found == [800] * 48, found
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

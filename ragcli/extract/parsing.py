@@ -1,6 +1,6 @@
 """Run a tree-sitter parser within bounds of steps, seconds and memory, and tell trees that are slow to query.
 
-Knows nothing of languages or queries and does not import tree-sitter: it is handed the parser.
+Knows nothing of languages or queries: it is handed the grammar.
 """
 
 from itertools import groupby
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragcli.settings import MIB
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Language, Node, Tree
 
 # What a parse may cost. A progress callback stands for 100 parser steps; ordinary code takes 0.005 to 0.016 of them a
 # byte, the densest valid code that we could write 0.13. Steps come first: a file ends the same way on every machine.
@@ -36,8 +36,13 @@ class ParseTimeoutError(Exception):
     """Parsing, or querying the tree, would take more steps than a sound file of that size needs."""
 
 
-def parse(parser: "Parser", data: bytes) -> "Tree":
-    """Parse UTF-8; raise ParseTimeoutError where that costs more than sound code of the size could."""
+def parse(language: "Language", data: bytes) -> "Tree":
+    """Parse UTF-8; raise ParseTimeoutError where that costs more than sound code of the size could.
+
+    Each time with a parser of its own, which costs nothing: one that threads share crashes the process.
+    """
+    from tree_sitter import Parser
+
     budget = BASE_STEPS + int(len(data) * STEPS_PER_BYTE)
     steps = 0
     memory = _private_memory()
@@ -60,9 +65,8 @@ def parse(parser: "Parser", data: bytes) -> "Tree":
         return steps > budget
 
     try:
-        return parser.parse(read, progress_callback=spent)
+        return Parser(language).parse(read, progress_callback=spent)
     except ValueError:  # how an abandoned parse ends
-        parser.reset()
         raise ParseTimeoutError from None
 
 

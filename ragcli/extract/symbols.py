@@ -22,7 +22,7 @@ from ragcli.extract.parsing import ParseTimeoutError, is_tangled, parse
 from ragcli.extract.tiling import Span, Symbol
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Query, Tree
+    from tree_sitter import Language, Node, Query, Tree
 
 NAME_CHARS = 160
 ARGUMENT_DEPTH = 8
@@ -53,9 +53,9 @@ def read_symbols(text: str, language: str, grammar: str) -> Reading:
     tools = _tools(language, grammar)
     if tools is None:
         raise GrammarUnavailableError(grammar)
-    parser, query = tools
+    known, query = tools
     data = text.encode("utf-8", "replace")
-    tree = parse(parser, data)
+    tree = parse(known, data)
     if is_tangled(tree.root_node):
         raise ParseTimeoutError
     symbols, attachments, errors = _run(query, tree.root_node, data)
@@ -91,17 +91,17 @@ def statement_cuts(tree: "Tree", text: str, lines: Sequence[int], max_lines: int
 
 
 @cache
-def _tools(language: str, grammar: str) -> "tuple[Parser, Query] | None":
+def _tools(language: str, grammar: str) -> "tuple[Language, Query] | None":
     """Load a grammar and compile its query, once a process; None where that is not to be had, so that it is not sought
     again for each file."""
     module, _, function = grammar.rpartition(".")
     try:
-        from tree_sitter import Language, Parser, Query
+        from tree_sitter import Language, Query
 
-        loaded: Language = Language(getattr(import_module(module), function)())
+        loaded = Language(getattr(import_module(module), function)())
         name = BY_NAME[language].query or language
         source = files("ragcli.extract.languages").joinpath(f"{name}.scm").read_text(encoding="utf-8")
-        return Parser(loaded), Query(loaded, source)
+        return loaded, Query(loaded, source)
     except (ImportError, AttributeError, ValueError):
         return None
     except OSError as error:  # out of descriptors, perhaps: the next file may have more luck
