@@ -50,7 +50,8 @@ def reconcile(writer: GenerationWriter, documents: Iterable[Document], living: M
     packer = BatchPacker()
     for document in missing:
         _pack(packer, document)
-    writer.add(packer.finish())
+    for batch in packer.finish():
+        writer.add(batch)
 
 
 def _pack(packer: BatchPacker, document: Document) -> None:

@@ -21,8 +21,8 @@ from ragcli.planning import Living
 from ragcli.store.blob import BlobWriter
 from ragcli.store.snapshots import SnapshotStore
 
-# Packed bytes (postings, rows, overhead) at which a segment is flushed. 192 MiB of them are some 150 MB of text, and
-# with the dictionary of terms about 600 MiB of memory.
+# What a segment's batches may take in memory before it is flushed: some 70 MB of text make so much, sorting them takes
+# up to twice that for a moment.
 FLUSH_BYTES = 192 * 1024 * 1024
 
 
@@ -107,7 +107,8 @@ class GenerationWriter:
         for info in self._base.segments:
             segment = self._segments[info.name]
             for ordinal, _ in segment.documents():
-                self.add(_repacked(segment, ordinal))
+                for batch in _repacked(segment, ordinal):
+                    self.add(batch)
         self.drop_all()
 
     def living_text_bytes(self) -> int:
@@ -232,7 +233,7 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
 
 
-def _repacked(segment: Segment, ordinal: int) -> PackedBatch:
+def _repacked(segment: Segment, ordinal: int) -> list[PackedBatch]:
     """A stored document, analyzed anew from its stored texts."""
     texts: list[str] = []
     chunks: list[Chunk] = []

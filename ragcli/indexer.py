@@ -6,22 +6,22 @@ Until the last step readers see the previous generation, and any error leaves it
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from ragcli.added import ids_digest, reconcile
 from ragcli.analysis import ANALYZERS
 from ragcli.config_keys import available_workers
 from ragcli.documents import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
-from ragcli.errors import FailureCode, SourceRejectedError
+from ragcli.errors import RagError, SourceRejectedError
 from ragcli.generations import GenerationWriter
 from ragcli.index.manifest import Manifest
-from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.chunkers import check_limits
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.ingest.workers import Crew
 from ragcli.model import Document
-from ragcli.outcomes import Tally, nothing_usable, pipeline_digest, strict_failure
+from ragcli.outcomes import Tally, failed_outcome, nothing_usable, pipeline_digest, strict_failure
 from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
 from ragcli.planning import IndexPlan, Living, check_format, items, plan, without
 from ragcli.repair import IndexRequest, sound_base
@@ -74,10 +74,12 @@ class _Run:
         self._documents: list[Document] = []
 
     def close(self) -> None:
-        if self._crew is not None:
-            self._crew.close()
-        if self._writer is not None:
-            self._writer.close()
+        try:
+            if self._crew is not None:
+                self._crew.close()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
 
     def go(self) -> IndexReport:
         request = self._request
@@ -85,9 +87,10 @@ class _Run:
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
         self._documents = load_documents(self._store.directory)
-        if cache is None and request.workers is None and not request.dry_run:
+        if cache is None and request.workers is None and not request.dry_run and not request.only:
             self._crew = self._new_crew(available_workers())
-            self._crew.start()  # every file will be read: workers import while this process walks
+            with suppress(RagError):  # a small tree does without; a large one will say so itself
+                self._crew.start()  # every file will be read: workers import while this process walks
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.verify and self._is_settled(base):
@@ -195,13 +198,16 @@ class _Run:
         workers = self._request.workers
         if workers is None:
             workers = 0 if is_small(todo) else available_workers()
-        crew = self._crew if self._crew is not None and workers else self._new_crew(workers)
+        if self._crew is not None and not workers:
+            self._crew.close()
+            self._crew = None
+        crew = self._crew or self._new_crew(workers)
         for outcome in crew.run(batches(todo)):
             for result in outcome.results:
-                if result.batch is not None:
-                    writer.add(result.batch)
+                for batch in result.packed:
+                    writer.add(batch)
                 yield from result.outcomes
-            yield from map(_failed, outcome.failures)
+            yield from map(failed_outcome, outcome.failures)
 
     def _new_crew(self, workers: int) -> Crew:
         limits = self._request.options.limits
@@ -290,11 +296,3 @@ class _Run:
             notices=[*self._notices, *tally.notices],
             committed=committed,
         )
-
-
-_KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
-
-
-def _failed(failure: ItemFailure[Item]) -> FileOutcome:
-    reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
-    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)

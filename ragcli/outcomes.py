@@ -10,9 +10,10 @@ from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile
 from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
+from ragcli.ingest.batches import ItemFailure
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import Failure
-from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome
+from ragcli.pipeline import FAILED, NEW, SAME, FileOutcome, Item
 from ragcli.settings import IndexOptions
 from ragcli.store import stats
 from ragcli.store.stats import FileState
@@ -125,3 +126,12 @@ def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError
         f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
         "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
     )
+
+
+_KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
+
+
+def failed_outcome(failure: ItemFailure[Item]) -> FileOutcome:
+    """What became of a file whose reading failed a worker."""
+    reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
+    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)

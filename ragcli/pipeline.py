@@ -60,10 +60,10 @@ class FileOutcome(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """Outcomes in the order of the items; the batch holds the new documents in that order too."""
+    """Outcomes in the order of the items; the packed batches hold the new documents in that order too."""
 
     outcomes: list[FileOutcome]
-    batch: PackedBatch | None
+    packed: list[PackedBatch]
 
 
 def process(job: Job, items: Sequence[Item]) -> BatchResult:
@@ -71,7 +71,6 @@ def process(job: Job, items: Sequence[Item]) -> BatchResult:
     service = FileIngestionService(job.options.limits, job.options)
     packer = BatchPacker()
     outcomes = []
-    packed = False
     with TreeReader(job.root) as reader:
         for item in items:
             outcome = service.ingest(reader, item.file, item.known)
@@ -80,9 +79,8 @@ def process(job: Job, items: Sequence[Item]) -> BatchResult:
                 raise MemoryError
             if isinstance(outcome, Ingested):
                 packer.add(_row(outcome), outcome.document.text, outcome.chunks, outcome.ids)
-                packed = True
             outcomes.append(_told(outcome))
-    return BatchResult(outcomes, packer.finish() if packed else None)
+    return BatchResult(outcomes, packer.finish())
 
 
 def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:

@@ -60,7 +60,8 @@ def segment_of(documents: dict[str, list[str]]) -> Segment:
             chunks.append(Chunk(at, at + len(content), number + 1, number + 1, {"symbol": "Alpha"}))
             at += len(content)
         packer.add(row(path), text, chunks, [f"{path}-{number}" for number in range(len(chunks))])
-        builder.add(packer.finish())
+        for batch in packer.finish():
+            builder.add(batch)
     builder.finish()
     name, _ = sink.finish(".segment")
     return Segment(Blob(name, directory.open(name)))
@@ -112,7 +113,7 @@ def test_a_batch_of_more_words_than_sixteen_bits_count_is_in_order() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4), st.lists(texts, min_size=1, max_size=3))
 def test_a_batch_is_packed_alike_whatever_was_packed_before(earlier: list[str], later: list[str]) -> None:
-    def packed(contents: list[str]) -> PackedBatch:
+    def packed(contents: list[str]) -> list[PackedBatch]:
         packer = BatchPacker()
         for number, content in enumerate(contents):
             chunks = [Chunk(0, len(content), 1, 1, {"symbol": "Alpha"})]
@@ -120,7 +121,7 @@ def test_a_batch_is_packed_alike_whatever_was_packed_before(earlier: list[str], 
         return packer.finish()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "MAX_TOKENS", -1)  # none is kept
+        patch.setattr(lexicon, "MAX_BYTES", -1)  # none is kept
         lexicon.take()
         fresh = packed(later)
     packed(earlier)

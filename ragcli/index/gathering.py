@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Postings put in order at a time; the arrays for it take some 30 bytes each.
 PIECE = 1 << 20
 # What a run and a word take in memory at the end, when they are sorted.
-RUN_BYTES, WORD_BYTES = 60, 200
+RUN_BYTES, WORD_BYTES = 60, 300
 
 
 class Gathered(NamedTuple):
@@ -93,7 +93,8 @@ class PostingsGatherer:
         postings = np.frombuffer(self._postings, dtype="<u4")
         ends = [*(one.postings for one in self._batches[1:]), len(postings)]
         for one, end in zip(self._batches, ends, strict=True):
-            postings[one.postings : end] += np.uint32(one.chunks << FREQUENCY_BITS)
+            if end > one.postings:  # a batch of no chunks may come behind a full segment, where the shift has 33 bits
+                postings[one.postings : end] += np.uint32(one.chunks << FREQUENCY_BITS)
         totals = np.cumsum(widths)
         at = 0
         while at < len(totals):

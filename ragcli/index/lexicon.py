@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 # Which analyzer alone a token is for, as its first character; no raw token begins with either.
 ENGLISH_ONLY, CODE_ONLY = "\x01", "\x02"
-# Beyond this a lexicon is dropped after its batch. Django has 172,000 tokens; 256 Ki of them take some 80 MB.
-MAX_TOKENS = 1 << 18
+# Beyond this a lexicon is dropped after its batch. Django's 172,000 tokens make some 70 MB.
+MAX_BYTES = 96 * 1024 * 1024
+# What a token and a term cost beside their characters: strings, slots of dictionaries and lists, numbers.
+_TOKEN_BYTES, _TERM_BYTES = 180, 260
+_ANALYZED_AT_ONCE = 4096  # the terms of all tokens of a large text as strings would be a worker's peak of memory
 
 
 class TermTable(NamedTuple):
@@ -40,11 +43,10 @@ class Lexicon:
         self._english = _TermLists()
         self._code = _TermLists()
         self._analyzed = 0
+        self.size = 0
+        """About the bytes of memory it takes."""
         self.words: list[str] = []
         """The analyzed terms by number: their UTF-8 read as Latin-1, which Python sorts in half the time of bytes."""
-
-    def __len__(self) -> int:
-        return len(self._tokens)
 
     def numbers(self, tokens: Iterable[str]) -> Iterator[int]:
         """The numbers of raw tokens."""
@@ -53,12 +55,14 @@ class Lexicon:
     def tables(self) -> tuple[TermTable, TermTable]:
         """The English and the code terms of all tokens so far. Views: drop them before more tokens are analyzed."""
         new = _last(self._tokens, len(self._tokens) - self._analyzed)
-        if new:
-            self._analyzed = len(self._tokens)
-            self._english.extend([() if token[0] == CODE_ONLY else _english(token) for token in new], self._number)
-            self._code.extend([() if token[0] == ENGLISH_ONLY else _code(token) for token in new], self._number)
-            terms = _last(self._terms, len(self._terms) - len(self.words))
-            self.words += [term if term.isascii() else term.encode().decode("latin-1") for term in terms]
+        self._analyzed = len(self._tokens)
+        for start in range(0, len(new), _ANALYZED_AT_ONCE):
+            some = new[start : start + _ANALYZED_AT_ONCE]
+            self._english.extend([() if token[0] == CODE_ONLY else _english(token) for token in some], self._number)
+            self._code.extend([() if token[0] == ENGLISH_ONLY else _code(token) for token in some], self._number)
+        terms = _last(self._terms, len(self._terms) - len(self.words))
+        self.words += [term if term.isascii() else term.encode().decode("latin-1") for term in terms]
+        self.size += _TOKEN_BYTES * len(new) + sum(map(len, new)) + _TERM_BYTES * len(terms) + 2 * sum(map(len, terms))
         return self._english.table(), self._code.table()
 
     @property
@@ -116,5 +120,5 @@ def take() -> Lexicon:
 
 def give_back(lexicon: Lexicon) -> None:
     """Keep a lexicon for the next batch, unless it grew too large."""
-    if len(lexicon) <= MAX_TOKENS and not _spare:
+    if lexicon.size <= MAX_BYTES and not _spare:
         _spare.append(lexicon)

@@ -1,7 +1,7 @@
 """A batch of documents as packed arrays: what a worker hands back, and what segments are made of.
 
-Terms are bytes: one field byte, then UTF-8. Postings stand in the order of the sorted terms, chunk ordinals count from
-the batch's first chunk. No file and no formula here, but for the norm of a chunk's vector.
+Postings stand in the order of their terms, chunk ordinals count from the batch's first chunk. No file and no formula
+here, but for the norm of a chunk's vector.
 """
 
 import zlib
@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.documents import Chunk
-from ragcli.index.postings import PackedPostings, pack_u32
+from ragcli.index.postings import MAX_CHUNKS, PackedPostings, pack_u32
 from ragcli.index.rows import FILES, ChunkRow, DocumentRow, pack_rows
 from ragcli.index.tallies import ChunkTallies
 from ragcli.model import Metadata
@@ -63,9 +63,14 @@ class PackedBatch(NamedTuple):
 
 
 class BatchPacker:
-    """Collects documents with their chunks; `finish` gives the batch."""
+    """Collects documents with their chunks; `finish` gives their batch, or several where a segment could not number
+    all the chunks."""
 
     def __init__(self) -> None:
+        self._done: list[PackedBatch] = []
+        self._begin()
+
+    def _begin(self) -> None:
         self._documents: list[tuple[DocumentRow, list[ChunkRow]]] = []
         self._texts = TextBlocks()
         self._tallies = ChunkTallies()
@@ -73,6 +78,9 @@ class BatchPacker:
 
     def add(self, row: DocumentRow, text: str, chunks: Sequence[Chunk], ids: Sequence[str]) -> None:
         """Add one document; `ids` name its chunks."""
+        if self._documents and len(self._tallies) + len(chunks) > MAX_CHUNKS:
+            self._close()
+            self._begin()
         # An undecodable byte of a name is no letter; as a lone surrogate it could not be encoded.
         path = row.path.encode("utf-8", "replace").decode() if row.source == FILES else ""
         rows: list[ChunkRow] = []
@@ -89,8 +97,13 @@ class BatchPacker:
         self._text_bytes += row.text_bytes
         self._documents.append((row, rows))
 
-    def finish(self) -> PackedBatch:
-        """The batch; the packer is spent."""
+    def finish(self) -> list[PackedBatch]:
+        """The batches, none without documents; the packer is spent."""
+        if self._documents:
+            self._close()
+        return self._done
+
+    def _close(self) -> None:
         tallied = self._tallies.finish()
         blocks = self._texts.finish()
         documents, rows = place_texts(self._documents, blocks)
@@ -103,7 +116,7 @@ class BatchPacker:
             code_lengths=tallied.code_lengths,
             norms=tallied.norms,
         )
-        return PackedBatch(tables, b"".join(blocks), tallied.postings, self._text_bytes)
+        self._done.append(PackedBatch(tables, b"".join(blocks), tallied.postings, self._text_bytes))
 
 
 def _names(document: Metadata, metadata: Metadata) -> Iterable[str]:

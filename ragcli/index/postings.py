@@ -38,7 +38,7 @@ def shift_postings(packed: bytes, chunks: int) -> bytes:
     """Add `chunks` to the chunk ordinal of every posting in `packed`.
 
     One addition of two long integers does it: no ordinal passes 19 bits, so no lane carries into the next. That is
-    some fifty times faster than a loop, and needs no array library in the writer.
+    some fifty times faster than a loop, and needs no array library in a merge.
     """
     if not chunks or not packed:
         return packed
@@ -56,11 +56,6 @@ def pack_u64(values: Iterable[int]) -> bytes:
     return _pack("Q", values)
 
 
-def pack_f64(values: Iterable[float]) -> bytes:
-    """Little-endian IEEE doubles."""
-    return _pack("d", values)
-
-
 def unpack_u32(data: bytes | memoryview) -> Sequence[int]:
     """The numbers of `pack_u32`, without copying where the machine is little-endian."""
     numbers: Sequence[int] = _unpack("I", data)
@@ -74,13 +69,13 @@ def unpack_u64(data: bytes | memoryview) -> Sequence[int]:
 
 
 def unpack_f64(data: bytes | memoryview) -> Sequence[float]:
-    """The numbers of `pack_f64`."""
+    """The numbers of little-endian IEEE doubles."""
     numbers: Sequence[float] = _unpack("d", data)
     return numbers
 
 
-def _pack(code: str, values: Iterable[int] | Iterable[float]) -> bytes:
-    packed: array[int] | array[float] = array(code, values)
+def _pack(code: str, values: Iterable[int]) -> bytes:
+    packed: array[int] = array(code, values)
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()

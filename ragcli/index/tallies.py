@@ -15,6 +15,7 @@ from ragcli.index import lexicon as lexicons
 from ragcli.index.lexicon import CODE_ONLY, ENGLISH_ONLY, TermTable
 from ragcli.index.postings import (
     FREQUENCY_BITS,
+    MAX_CHUNKS,
     MAX_FREQUENCY,
     WORD_BITS,
     PackedPostings,
@@ -51,6 +52,9 @@ class ChunkTallies:
         self._paths = _Tokens()
         self._names: dict[str, list[int]] = {"": []}
 
+    def __len__(self) -> int:
+        return self._chunks
+
     def add(self, content: str, names: Iterable[str], path: str) -> None:
         """Add a chunk: its text, the names it goes by, its document's path."""
         self._chunks += 1
@@ -73,8 +77,11 @@ class ChunkTallies:
         self._paths.held.append(len(place))
 
     def finish(self) -> Tallied:
-        """All postings of the batch."""
+        """All postings of the batch; OverflowError for more chunks than a posting can tell apart."""
         import numpy as np
+
+        if self._chunks > MAX_CHUNKS:
+            raise OverflowError(f"a batch of {self._chunks} chunks")
 
         lexicon = lexicons.take()
         numbers = np.fromiter(lexicon.numbers(self._numbers), dtype=np.int32, count=len(self._numbers))

@@ -65,7 +65,8 @@ def packed(documents: Iterable[Ingested]) -> PackedBatch:
     packer = BatchPacker()
     for found in documents:
         packer.add(row_of(found), found.document.text, found.chunks, found.ids)
-    return packer.finish()
+    (batch,) = packer.finish()
+    return batch
 
 
 def written(store: SnapshotStore, parts: Sequence[PackedBatch]) -> str:
