@@ -50,7 +50,7 @@ def _act(verb, value):
         case "bytes":
             return bytes(value)
         case "print":
-            print(value)
+            print(value, flush=True)
             print(value, file=sys.stderr)
             os.write(1, b"raw")
             return sys.stdin.read()
