@@ -196,12 +196,13 @@ def test_threads_that_read_sources_at_once_do_not_share_a_parser():
     code = """
 import sys, threading
 from ragcli.extract.symbols import read_symbols
+from ragcli.settings import STRICT
 sys.setswitchinterval(1e-6)
 text = "".join(f"class C{n}:\\n    def f{n}(self):\\n        return {n}\\n" for n in range(400))
 found = []
 def read():
     for _ in range(12):
-        found.append(len(read_symbols(text, "python", "tree_sitter_python.language").symbols))
+        found.append(len(read_symbols(text, "python", "tree_sitter_python.language", STRICT).symbols))
 threads = [threading.Thread(target=read) for _ in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]

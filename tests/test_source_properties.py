@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragcli.documents import ExtractionContext, NormalizedDocument
-from ragcli.extract import registry
+from ragcli.extract import places, registry, symbols
 from ragcli.extract.languages import BY_NAME, LANGUAGES, language_for
 from ragcli.extract.tiling import SIGNATURE_CHARS
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import STRICT, Limits
+from ragcli.settings import STANDARD, STRICT, Limits
 
 SAMPLES = Path(__file__).parent / "samples" / "source"
 TEXTS = {path.name: path.read_text() for path in sorted(SAMPLES.iterdir()) if path.suffix != ".outline"}
@@ -126,3 +126,65 @@ def test_long_nonsense_neither_crashes_nor_hangs(language):
 def test_every_name_in_the_table_is_read_by_an_adapter():
     for row in BY_NAME.values():
         check(read("x = 1\n", row.name))
+
+
+_SIMPLE = st.sampled_from(
+    [
+        "x = 1",
+        "return x",
+        "import os",
+        "# note",
+        "x = [  # one\n]",
+        '"""text"""',
+        "type A = int",
+        "def g(): pass",
+        "",
+        "f(lambda: 0)",
+    ]
+).map(lambda line: [line])
+_HEADS = st.sampled_from(
+    ["class A:", "def f(self):", "async def g(x, y):", "@wraps\nclass B(A):", "@wraps(1)\n# why\ndef h(x):", "if x:",
+     "with x as y:", "for a in b:", "while x:", "try:\n    pass\nfinally:", "match x:\n  case 1:"]
+)  # fmt: skip
+
+
+def _block(head, notes, body):
+    inside = [f"# {note}" for note in notes] + [line for part in body for line in part] + ["pass"]
+    return [*head.split("\n"), *("    " + line for part in inside for line in part.split("\n"))]
+
+
+_NOTES = st.lists(st.sampled_from(["one", "two"]), max_size=2)
+_PYTHON = st.lists(
+    st.recursive(_SIMPLE, lambda parts: st.builds(_block, _HEADS, _NOTES, st.lists(parts, max_size=5)), max_leaves=25),
+    max_size=4,
+).map(lambda parts: "\n".join(line for part in parts for line in part) + "\n")
+_SMALL = STANDARD._replace(max_chunk_lines=4, max_chunk_bytes=80)
+
+
+def blocks_by(monkeypatch, text, limits, whole):
+    if whole:
+        monkeypatch.setattr(symbols, "places", lambda root, language, limits: [(root, places.ANY_DEPTH)])
+    context = ExtractionContext("a.py", DocumentFormat.SOURCE_CODE, limits)
+    return registry.extract(text.encode(), context)
+
+
+@given(_PYTHON)
+@example("class A:\n    # one\n    def f(self):\n        pass\n")
+@example("def f():\n    # one\n    def g():\n        # two\n" + "        x = 1\n" * 9)
+def test_looking_only_where_definitions_count_finds_what_the_whole_tree_holds(text):
+    for limits in (STANDARD, _SMALL):
+        with pytest.MonkeyPatch.context() as patch:
+            expected = blocks_by(patch, text, limits, whole=True)
+        with pytest.MonkeyPatch.context() as patch:
+            assert blocks_by(patch, text, limits, whole=False) == expected
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(__file__).parent.parent.glob("*/**/test_*.py"))[::5], ids=lambda path: path.name
+)
+def test_of_our_own_sources_too(path, monkeypatch):
+    text = path.read_text()
+    for limits in (STANDARD, STANDARD._replace(max_chunk_lines=12)):
+        found = blocks_by(monkeypatch, text, limits, whole=False)
+        with pytest.MonkeyPatch.context() as patch:
+            assert found == blocks_by(patch, text, limits, whole=True)

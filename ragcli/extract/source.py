@@ -83,7 +83,7 @@ def _parsed(text: str, lines: Sequence[int], language: str, grammar: str, limits
     from ragcli.extract.parsing import ParseTimeoutError
 
     try:
-        reading = tree.read_symbols(text, language, grammar)
+        reading = tree.read_symbols(text, language, grammar, limits)
     except tree.GrammarUnavailableError:
         return "grammar-unavailable"
     except ParseTimeoutError:

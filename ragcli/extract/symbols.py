@@ -11,7 +11,7 @@ are `@attach`; `@_word` serves predicates. Where two patterns match a node, the 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -19,10 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.extract.languages import BY_NAME
 from ragcli.extract.parsing import ParseTimeoutError, is_tangled, parse
+from ragcli.extract.places import places
 from ragcli.extract.tiling import Span, Symbol
+from ragcli.settings import Limits
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query, Tree
+
+    _Match = tuple[int, dict[str, list[Node]]]
 
 NAME_CHARS = 160
 ARGUMENT_DEPTH = 8
@@ -48,8 +52,8 @@ class Reading(NamedTuple):
     tree: "Tree"
 
 
-def read_symbols(text: str, language: str, grammar: str) -> Reading:
-    """Parse the text and collect what the language's query finds."""
+def read_symbols(text: str, language: str, grammar: str, limits: Limits) -> Reading:
+    """Parse the text and collect what the language's query finds where it counts under the limits of chunks."""
     tools = _tools(language, grammar)
     if tools is None:
         raise GrammarUnavailableError(grammar)
@@ -58,7 +62,7 @@ def read_symbols(text: str, language: str, grammar: str) -> Reading:
     tree = parse(known, data)
     if is_tangled(tree.root_node):
         raise ParseTimeoutError
-    symbols, attachments, errors = _run(query, tree.root_node, data)
+    symbols, attachments, errors = _collected(_matches(query, tree.root_node, data, language, limits), data)
     if len(data) != len(text):
         symbols, attachments, errors = _in_characters(data, symbols, attachments, errors)
     return Reading(
@@ -108,30 +112,38 @@ def _tools(language: str, grammar: str) -> "tuple[Language, Query] | None":
         raise GrammarUnavailableError(grammar) from error
 
 
-def _run(query: "Query", root: "Node", data: bytes) -> tuple[list[Symbol], list[Span], list[Span]]:
-    """Return definitions, attachments in order, and errors; all in bytes."""
+def _matches(query: "Query", root: "Node", data: bytes, language: str, limits: Limits) -> "Iterator[_Match]":
     from tree_sitter import QueryCursor
 
+    cursor = QueryCursor(query)
+    if len(data) > WINDOW_BYTES:
+        for start in range(0, len(data), WINDOW_BYTES):
+            cursor.set_byte_range(start, start + WINDOW_BYTES)
+            yield from cursor.matches(root)
+        return
+    for node, depth in places(root, language, limits):
+        cursor.set_max_start_depth(depth)
+        yield from cursor.matches(node)
+
+
+def _collected(matches: "Iterable[_Match]", data: bytes) -> tuple[list[Symbol], list[Span], list[Span]]:
+    """Return definitions, attachments in order, and errors; all in bytes."""
     best: dict[Span, tuple[int, Symbol]] = {}
     attached: set[Span] = set()
     errors: set[Span] = set()
-    cursor = QueryCursor(query)
-    for start in range(0, len(data), WINDOW_BYTES):
-        if len(data) > WINDOW_BYTES:
-            cursor.set_byte_range(start, start + WINDOW_BYTES)
-        for pattern, captures in cursor.matches(root):
-            if "attach" in captures:
-                attached.add(captures["attach"][0].byte_range)
-            elif "error" in captures:
-                errors.add(captures["error"][0].byte_range)
-            elif kind := _kind(captures):
-                span = captures[kind][0].byte_range
-                if "head" in captures:
-                    span = (captures["head"][0].start_byte, span[1])
-                if span not in best or pattern < best[span][0]:
-                    symbol = _symbol(kind, span, captures, data)
-                    if symbol is not None:
-                        best[span] = (pattern, symbol)
+    for pattern, captures in matches:
+        if "attach" in captures:
+            attached.add(captures["attach"][0].byte_range)
+        elif "error" in captures:
+            errors.add(captures["error"][0].byte_range)
+        elif kind := _kind(captures):
+            span = captures[kind][0].byte_range
+            if "head" in captures:
+                span = (captures["head"][0].start_byte, span[1])
+            if span not in best or pattern < best[span][0]:
+                symbol = _symbol(kind, span, captures, data)
+                if symbol is not None:
+                    best[span] = (pattern, symbol)
     return [symbol for _, symbol in best.values()], sorted(attached), sorted(errors)
 
 
