@@ -10,7 +10,7 @@ from ragcli.documents import Block, Chunk, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.ingest.chunkers import CodeChunker, NormalizedDocumentChunker, chunk_ids
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
+from ragcli.settings import STANDARD, Limits
 
 CHUNKER = NormalizedDocumentChunker()
 TEXTS = st.text(st.sampled_from("ab .\n\n\r\f\u2028é漢😀\u0301"), max_size=400)
@@ -66,9 +66,17 @@ def test_chunks_tile_the_text_within_the_limits_with_exact_lines(document, limit
 @given(documents(), LIMITS)
 def test_every_chunk_has_the_metadata_of_a_block_it_lies_in(document, limits):
     for chunk in CHUNKER.chunk(document, limits):
-        blank = document.text[chunk.start : chunk.end].isspace()  # goes with other white space before it
-        inside = [b.metadata for b in document.blocks if blank or (b.start < chunk.end and chunk.start < b.end)]
+        inside = [b.metadata for b in document.blocks if b.start < chunk.end and chunk.start < b.end]
         assert chunk.metadata in inside
+
+
+def test_blank_blocks_that_fit_nowhere_keep_their_own_metadata():
+    blocks = tuple(Block(at, at + 1, {"page": at}) for at in range(3))
+    document = NormalizedDocument("a\n ", blocks, DocumentFormat.TEXT)
+
+    chunks = CHUNKER.chunk(document, STANDARD._replace(max_chunk_lines=1))
+
+    assert [chunk.metadata for chunk in chunks] == [{"page": 0}, {"page": 1}, {"page": 2}]
 
 
 @given(documents(), LIMITS)

@@ -55,9 +55,7 @@ def parse(language: "Language", data: bytes) -> "Tree":
     def spent(offset: int, _has_error: bool) -> bool:
         nonlocal steps, check_steps, check_time
         steps += 1
-        if steps & 3:  # this is called some 200,000 times on Django
-            return False
-        # Not the processor's time each time: that is a system call.
+        # The processor's time is a system call, too dear for each hundred parser steps.
         if steps >= check_steps or monotonic() > check_time:
             check_steps, check_time = steps + CHECK_STEPS, monotonic() + CHECK_SECONDS
             if process_time() > deadline or _private_memory() - memory > BASE_MEMORY + MEMORY_PER_BYTE * offset:

@@ -119,25 +119,24 @@ def _joins(run: Block, block: Block) -> bool:
 def _join_blank(text: str, runs: list[Block], limits: Limits) -> list[Block]:
     """Give white space between two blocks to the one before it, else to the one after it, where it fits."""
     joined: list[Block] = []
-    blank: Block | None = None
+    blank: list[Block] = []
     for run in runs:
         if text[run.start : run.end].isspace():
-            blank = run if blank is None else blank._replace(end=run.end)
+            blank.append(run)
             continue
-        if blank is not None:
-            if joined and _fits(text, joined[-1].start, blank.end, limits):
-                joined[-1] = joined[-1]._replace(end=blank.end)
-            elif _fits(text, blank.start, run.end, limits):
-                run = run._replace(start=blank.start)
+        if blank:
+            if joined and _fits(text, joined[-1].start, run.start, limits):
+                joined[-1] = joined[-1]._replace(end=run.start)
+            elif _fits(text, blank[0].start, run.end, limits):
+                run = run._replace(start=blank[0].start)
             else:
-                joined.append(blank)
-            blank = None
+                joined += blank
+            blank = []
         joined.append(run)
-    if blank is not None:
-        if joined and _fits(text, joined[-1].start, blank.end, limits):
-            joined[-1] = joined[-1]._replace(end=blank.end)
-        else:
-            joined.append(blank)
+    if blank and joined and _fits(text, joined[-1].start, blank[-1].end, limits):
+        joined[-1] = joined[-1]._replace(end=blank[-1].end)
+    else:
+        joined += blank
     return joined
 
 
