@@ -27,6 +27,9 @@ words = st.sampled_from(
     [
         "alpha",
         "Beta",
+        "ALPHA",  # other tokens of the same terms
+        "responses",
+        "http_HTTP",
         "getHTTPResponse",
         "snake_case_name",
         "the",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.documents import Chunk
 from ragcli.errors import RagError
 from ragcli.index import gathering, packing, segment_writer, tallies
 from ragcli.index.gathering import PostingsGatherer
@@ -45,6 +46,18 @@ def test_a_batch_of_more_chunks_than_a_posting_tells_apart_is_refused(monkeypatc
 
     with pytest.raises(OverflowError):
         counted.finish()
+
+
+def test_a_packer_closes_a_batch_before_its_chunks_run_out_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "MAX_CHUNKS", 5)
+    packer = BatchPacker()
+    for number in range(4):
+        chunks = [Chunk(at, at + 1, 1, 1, {}) for at in range(number)]
+        packer.add(row(f"{number}.txt"), "abc", chunks, [f"{number}-{at}" for at in range(number)])
+
+    found = packer.finish()
+
+    assert [(batch.chunks, len(batch.tables.documents)) for batch in found] == [(3, 3), (3, 1)]
 
 
 def test_an_empty_packer_makes_no_batch_and_a_document_without_chunks_one() -> None:
