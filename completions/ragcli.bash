@@ -1,4 +1,4 @@
-# Completion of ragcli for bash. Made from the command tree by: python -m ragcli.cli.reference
+# Completion of ragcli for bash. Made from the command tree by: python -m ragcli.cli.reference.generate
 _ragcli() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
     local command= plain= word kind= options argument words i session=()

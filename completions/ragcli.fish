@@ -1,4 +1,4 @@
-# Completion of ragcli for fish. Made from the command tree by: python -m ragcli.cli.reference
+# Completion of ragcli for fish. Made from the command tree by: python -m ragcli.cli.reference.generate
 function __ragcli_command
     set -l words (commandline -opc)
     set -e words[1]

@@ -7,6 +7,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragcli.config.options import IndexOptions as IndexOptions
+    from ragcli.config.options import Limits as Limits
+    from ragcli.config.options import SearchSettings as SearchSettings
     from ragcli.documents import ContentExtractor as ContentExtractor
     from ragcli.documents import IndexProgress as IndexProgress
     from ragcli.documents import IndexReport as IndexReport
@@ -14,30 +17,27 @@ if TYPE_CHECKING:
     from ragcli.errors import DocumentProcessingError as DocumentProcessingError
     from ragcli.errors import RagError as RagError
     from ragcli.extract.registry import ContentExtractorRegistry as ContentExtractorRegistry
-    from ragcli.indexer import FileIndexer as FileIndexer
+    from ragcli.indexing.indexer import FileIndexer as FileIndexer
     from ragcli.ingest.chunkers import CodeChunker as CodeChunker
     from ragcli.ingest.chunkers import NormalizedDocumentChunker as NormalizedDocumentChunker
-    from ragcli.ingest.service import FileIngestionService as FileIngestionService
+    from ragcli.ingest.ingestion_service import FileIngestionService as FileIngestionService
+    from ragcli.memory.hybrid import HybridRetriever as HybridRetriever
+    from ragcli.memory.streams import BM25Stream as BM25Stream
+    from ragcli.memory.streams import InMemoryKnowledgeBase as InMemoryKnowledgeBase
+    from ragcli.memory.streams import KnowledgeBaseStream as KnowledgeBaseStream
     from ragcli.model import Document as Document
     from ragcli.model import DocumentFormat as DocumentFormat
     from ragcli.model import DocumentInfo as DocumentInfo
     from ragcli.model import IndexStatus as IndexStatus
     from ragcli.model import SearchResult as SearchResult
-    from ragcli.retrieval.hybrid import HybridRetriever as HybridRetriever
-    from ragcli.retrieval.knowledge_base import KnowledgeBase as KnowledgeBase
-    from ragcli.retrieval.streams import BM25Stream as BM25Stream
-    from ragcli.retrieval.streams import InMemoryKnowledgeBase as InMemoryKnowledgeBase
-    from ragcli.retrieval.streams import KnowledgeBaseStream as KnowledgeBaseStream
-    from ragcli.service import RagService as RagService
-    from ragcli.service import SessionManager as SessionManager
-    from ragcli.settings import IndexOptions as IndexOptions
-    from ragcli.settings import Limits as Limits
-    from ragcli.settings import SearchSettings as SearchSettings
+    from ragcli.retrieval.chunk_source import KnowledgeBase as KnowledgeBase
+    from ragcli.session.service import RagService as RagService
+    from ragcli.session.service import SessionManager as SessionManager
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "BM25Stream": "retrieval.streams",
+    "BM25Stream": "memory.streams",
     "CodeChunker": "ingest.chunkers",
     "ContentExtractor": "documents",
     "ContentExtractorRegistry": "extract.registry",
@@ -45,24 +45,24 @@ _MODULES = {
     "DocumentFormat": "model",
     "DocumentInfo": "model",
     "DocumentProcessingError": "errors",
-    "FileIndexer": "indexer",
-    "FileIngestionService": "ingest.service",
-    "HybridRetriever": "retrieval.hybrid",
-    "InMemoryKnowledgeBase": "retrieval.streams",
-    "IndexOptions": "settings",
+    "FileIndexer": "indexing.indexer",
+    "FileIngestionService": "ingest.ingestion_service",
+    "HybridRetriever": "memory.hybrid",
+    "InMemoryKnowledgeBase": "memory.streams",
+    "IndexOptions": "config.options",
     "IndexProgress": "documents",
     "IndexReport": "documents",
     "IndexStatus": "model",
-    "KnowledgeBase": "retrieval.knowledge_base",
-    "KnowledgeBaseStream": "retrieval.streams",
-    "Limits": "settings",
+    "KnowledgeBase": "retrieval.chunk_source",
+    "KnowledgeBaseStream": "memory.streams",
+    "Limits": "config.options",
     "NormalizedDocument": "documents",
     "NormalizedDocumentChunker": "ingest.chunkers",
     "RagError": "errors",
-    "RagService": "service",
+    "RagService": "session.service",
     "SearchResult": "model",
-    "SearchSettings": "settings",
-    "SessionManager": "service",
+    "SearchSettings": "config.options",
+    "SessionManager": "session.service",
 }
 
 __all__ = [

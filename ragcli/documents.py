@@ -7,8 +7,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from ragcli.config.options import Limits
 from ragcli.model import DocumentFormat, Failure, Metadata
-from ragcli.settings import Limits
 
 
 class SourceFile(NamedTuple):

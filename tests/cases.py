@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragcli.service import RagService
+from ragcli.session.service import RagService
 from tests.engine import index, service
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
 from ragcli.documents import IndexReport
-from ragcli.service import RagService
-from ragcli.sessions import SessionPlace
-from ragcli.settings import STANDARD, IndexOptions, SearchSettings
+from ragcli.session.locator import SessionPlace
+from ragcli.session.service import RagService
 from ragcli.store.directory import Directory, RamDirectory
 
 # One word each query has in many files, one in few, one in names; enough to see a wrong statistic in a score.

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ragcli.service import RagService
+from ragcli.session.service import RagService
 
 
 def write_generation(root: Path, number: int, files: int) -> None:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from ragcli.index import merge_policy
-from ragcli.service import RagService, SessionManager
+from ragcli.session.service import RagService, SessionManager
 from tests.engine import index
 from tests.generations import write_generation
 

@@ -4,9 +4,9 @@ import io
 import zipfile
 from xml.sax.saxutils import quoteattr
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import ExtractionContext
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 X = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'

@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli import analysis
-from ragcli.analysis import code_query, code_terms, count_terms, english_query, english_terms, token_pattern, tokens
-from ragcli.identifiers import fold
-from ragcli.synonyms import GROUPS
+from ragcli.analysis import analyzers as analysis
+from ragcli.analysis.analyzers import (
+    code_query,
+    code_terms,
+    count_terms,
+    english_query,
+    english_terms,
+    token_pattern,
+    tokens,
+)
+from ragcli.analysis.identifiers import fold
+from ragcli.analysis.synonyms import GROUPS
 
 TEXT = st.text(max_size=60) | st.text("aA1_ ëÉあ漢กि\u200d\u00ad\u0301ßİﬁ²K一.", max_size=40)
 
@@ -158,7 +166,9 @@ def test_a_repeated_query_word_weighs_more() -> None:
 
 
 def test_importing_the_analyzers_loads_neither_stemmer_nor_numpy() -> None:
-    program = "import sys, ragcli.analysis; print([m for m in ('Stemmer', 'numpy', 'msgpack') if m in sys.modules])"
+    program = (
+        "import sys, ragcli.analysis.analyzers; print([m for m in ('Stemmer', 'numpy', 'msgpack') if m in sys.modules])"
+    )
 
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
+from ragcli.config.options import STANDARD
 from ragcli.documents import IndexReport
 from ragcli.model import Failure, SearchResult
-from ragcli.service import RagService
-from ragcli.settings import STANDARD
+from ragcli.session.service import RagService
 from tests.cases import indexed, run
 from tests.engine import index, service, write
 from tests.office_files import A, W, docx, inline, paragraph, pptx, relations, shape, slide, xlsx

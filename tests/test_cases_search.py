@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.errors import UsageError
-from ragcli.service import RagService
+from ragcli.session.service import RagService
 from tests.cases import indexed, run
 from tests.engine import write
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import UsageError
 from ragcli.model import SearchResult
-from ragcli.service import RagService
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.session.service import RagService
 from tests.cases import indexed, run
 from tests.engine import index, service, write
 

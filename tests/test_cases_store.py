@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import IndexCorruptError
-from ragcli.service import SessionManager
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.session.service import SessionManager
 from tests.cases import REPOSITORY, indexed, run
 from tests.engine import answers, index, rebuilt, write
 from tests.test_concurrency import held

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.ingest import reading, walk
-from ragcli.service import SessionManager
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.session.service import SessionManager
 from tests.cases import indexed, listed, repository, run
 from tests.engine import index, service, write
 from tests.unprivileged import NOBODY, commands

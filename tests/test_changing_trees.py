@@ -14,8 +14,8 @@ import pytest
 
 from ragcli.documents import SourceFile
 from ragcli.ingest import reading, walk
-from ragcli.service import RagService
-from ragcli.store.stats import INDEXED, FileState, StatCache
+from ragcli.session.service import RagService
+from ragcli.store.stat_cache import INDEXED, FileState, StatCache
 from tests.engine import QUERIES, answers, index, rebuilt, service, write
 
 NAMES = ("a.txt", "m/b.txt", "z.txt")

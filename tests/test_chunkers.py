@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import Block, Chunk, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.ingest.chunkers import CodeChunker, NormalizedDocumentChunker, chunk_ids
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 
 CHUNKER = NormalizedDocumentChunker()
 TEXTS = st.text(st.sampled_from("ab .\n\n\r\f\u2028é漢😀\u0301"), max_size=400)

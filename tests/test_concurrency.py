@@ -15,7 +15,7 @@ import pytest
 
 from ragcli.errors import LockedError
 from ragcli.index import merge_policy
-from ragcli.service import SessionManager
+from ragcli.session.service import SessionManager
 from ragcli.store.directory import OsDirectory
 from tests.engine import answers, index, rebuilt
 from tests.generations import check_one_generation, write_generation

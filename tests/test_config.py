@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from ragcli.config import data_directory, entries, given, index_options, resolve
-from ragcli.config_files import user_directory
-from ragcli.config_keys import KEYS
+from ragcli.config.files import user_directory
+from ragcli.config.keys import KEYS
+from ragcli.config.options import MIB, PROFILES, STANDARD, STRICT, IndexOptions, Limits
+from ragcli.config.resolve import data_directory, entries, given, index_options, resolve
 from ragcli.errors import UsageError
 from ragcli.model import DocumentFormat
-from ragcli.settings import MIB, PROFILES, STANDARD, STRICT, IndexOptions, Limits
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_entries_list_every_key_once_with_value_and_origin(home):
 
 def test_settling_settings_without_files_imports_nothing_heavy(home):
     code = (
-        "import sys; before = set(sys.modules); from ragcli.config import resolve, data_directory; "
+        "import sys; before = set(sys.modules); from ragcli.config.resolve import resolve, data_directory; "
         "environ = {'HOME': '/nonexistent', 'RAGCLI_WAIT': '1'}; "
         "data_directory(resolve({'k': 3}, environ, '/nonexistent'), environ); "
         "print(*sorted(set(sys.modules) - before))"
@@ -365,5 +365,5 @@ def test_settling_settings_without_files_imports_nothing_heavy(home):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     loaded = set(done.stdout.split())
-    assert "ragcli.config" in loaded
+    assert "ragcli.config.resolve" in loaded
     assert not loaded & {"tomllib", "platformdirs", "pathlib", "difflib", "dataclasses", "hashlib"}

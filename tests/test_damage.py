@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.errors import IndexCorruptError, IndexVersionError, RagError, SessionNotFoundError
-from ragcli.service import RagService
-from ragcli.store.blob import Blob, BlobWriter
+from ragcli.session.service import RagService
+from ragcli.store.checked_file import Blob, BlobWriter
 from ragcli.store.codec import decode, encode
 from ragcli.store.directory import MemorySource, RamDirectory
 from ragcli.store.snapshots import MANIFEST_KIND

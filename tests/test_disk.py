@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragcli.errors import IndexCorruptError, StoreError
-from ragcli.service import RagService, SessionManager
+from ragcli.session.service import RagService, SessionManager
 from ragcli.store import directory as store_directory
 from tests.engine import answers, index, rebuilt, rewrite, write
 from tests.unprivileged import NOBODY, commands

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import ExtractionContext
 from ragcli.extract.registry import extract
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.docx import DocxExtractor
+from ragcli.extract.office.docx import DocxExtractor
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 from tests.office_files import A, W, context, docx, package, paragraph, relations, run, xlsx
 
 WPS = 'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'

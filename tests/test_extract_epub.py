@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import extract
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 
 PAGE = "application/xhtml+xml"
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.html_text import MAX_TAGS, render
 from ragcli.extract.registry import extract
+from ragcli.extract.web.html_text import MAX_TAGS, render
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 
 def read(page: str | bytes, **limits: int) -> NormalizedDocument:

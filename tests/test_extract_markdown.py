@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.config.options import Limits
 from ragcli.documents import ExtractionContext
 from ragcli.extract.registry import extract
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 
 def read(text: str, **limits):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import extract
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 PICTURE = base64.b64encode(bytes(range(256)) * 40).decode()
 

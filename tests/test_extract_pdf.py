@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
+from ragcli.config.options import Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.pdf_columns import column_edges
+from ragcli.extract.pdf.columns import column_edges
 from ragcli.extract.registry import extract
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 from tests.pdf_files import CATALOG, FONT, PAGES, objects, pdf, shown, stream, written
 
 

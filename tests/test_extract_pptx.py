@@ -4,7 +4,7 @@ import pytest
 
 from ragcli.documents import NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.pptx import PptxExtractor
+from ragcli.extract.office.pptx import PptxExtractor
 from ragcli.model import DocumentFormat
 from tests.office_files import A, P, R, context, docx, package, pptx, relations, shape, slide
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.config.options import Limits
 from ragcli.documents import Block, ExtractionContext
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import extract
 from ragcli.extract.text import bounded_blocks
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 
 def read(raw: bytes, **limits):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, Limits
 from ragcli.documents import NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.xlsx import XlsxExtractor
+from ragcli.extract.office.xlsx import XlsxExtractor
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, Limits
 from tests.office_files import A, R, X, context, docx, inline, package, relations, xlsx
 
 DATES = (

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import extract
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 
 def read(source: str | bytes, **limits: int) -> NormalizedDocument:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.extract.languages import EXTENSIONS, LANGUAGES
+from ragcli.extract.source.languages import EXTENSIONS, LANGUAGES
 from ragcli.ingest.formats import accepts, detect, extensions, is_binary_format, language_of
 from ragcli.model import DocumentFormat as F
 

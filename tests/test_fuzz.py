@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, STRICT, IndexOptions, Limits, SearchFilter, SearchSettings
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, RagError
 from ragcli.extract import registry
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.service import RagService
-from ragcli.settings import STANDARD, STRICT, IndexOptions, Limits, SearchFilter, SearchSettings
+from ragcli.session.service import RagService
 from tests.engine import answers, index, rebuilt, service, write
 from tests.office_files import docx, inline, paragraph, pptx, shape, xlsx
 from tests.pdf_files import pdf, shown

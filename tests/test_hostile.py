@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.config.options import MIB, PROFILES, STANDARD, STRICT, IndexOptions, Limits
 from ragcli.documents import SkipReason
 from ragcli.errors import RagError, SourceRejectedError, UsageError
-from ragcli.ingest.service import FileIngestionService
+from ragcli.ingest.ingestion_service import FileIngestionService
 from ragcli.model import Failure
-from ragcli.service import SessionManager
-from ragcli.settings import MIB, PROFILES, STANDARD, STRICT, IndexOptions, Limits
+from ragcli.session.service import SessionManager
 from tests.engine import answers, index, service, write
 from tests.office_files import docx, package, paragraph
 from tests.pdf_files import pdf, shown

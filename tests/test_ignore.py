@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import IndexOptions, Limits
 from ragcli.documents import SkipReason
 from ragcli.errors import SourceRejectedError
 from ragcli.ingest.walk import walk
-from ragcli.settings import IndexOptions, Limits
 
 ALL = IndexOptions(default_skips=False)
 GIT_ENV = {

@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragcli.analysis import code_terms, count_terms, english_terms
+from ragcli.analysis.analyzers import code_terms, count_terms, english_terms
 from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
-from ragcli.index import knowledge_base, lexicon
-from ragcli.index.packing import BatchPacker, PackedBatch
+from ragcli.index import index_searcher as knowledge_base
+from ragcli.index import term_interner as lexicon
+from ragcli.index.doc_table import ChunkRow, DocumentRow, pack_rows, unpack_chunk, unpack_document
 from ragcli.index.postings import MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
-from ragcli.index.rows import ChunkRow, DocumentRow, pack_rows, unpack_chunk, unpack_document
+from ragcli.index.postings_builder import vector_norm
 from ragcli.index.segment import Segment
+from ragcli.index.segment_buffer import BatchPacker, PackedBatch
 from ragcli.index.segment_writer import SegmentBuilder
-from ragcli.index.tallies import vector_norm
-from ragcli.store.blob import PAGE, Blob, BlobWriter
+from ragcli.store.checked_file import PAGE, Blob, BlobWriter
 from ragcli.store.directory import RamDirectory
 from tests.engine import answers, index, service, write
 

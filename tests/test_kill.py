@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ragcli.errors import SessionNotFoundError
-from ragcli.service import RagService, SessionManager
+from ragcli.session.service import RagService, SessionManager
 from tests.engine import answers, index, rebuilt, write
 from tests.generations import generation_of, write_generation
 

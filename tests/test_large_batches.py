@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import Chunk
 from ragcli.errors import RagError
-from ragcli.index import gathering, packing, segment_writer, tallies
-from ragcli.index.gathering import PostingsGatherer
-from ragcli.index.packing import BatchPacker
+from ragcli.index import postings_builder as tallies
+from ragcli.index import postings_merger as gathering
+from ragcli.index import segment_buffer as packing
+from ragcli.index import segment_writer
 from ragcli.index.postings import FIELDS, MAX_CHUNKS, WORD_BITS, PackedPostings, pack_u32, unpack_u32
-from ragcli.service import SessionManager
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.index.postings_merger import PostingsGatherer
+from ragcli.index.segment_buffer import BatchPacker
+from ragcli.session.service import SessionManager
 from tests.engine import index, service, write
 from tests.test_index import row
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragcli.service import SessionManager
+from ragcli.session.service import SessionManager
 from tests.engine import index, rewrite, write
 
 pytestmark = [
@@ -89,8 +89,8 @@ def test_runs_with_workers_leave_no_process_and_no_descriptor(tmp_path: Path) ->
 
 def test_failing_runs_give_everything_back(tmp_path: Path) -> None:
     """Runs that end in an error, and searches of a damaged index."""
+    from ragcli.config.options import STANDARD, IndexOptions
     from ragcli.errors import RagError
-    from ragcli.settings import STANDARD, IndexOptions
 
     tree = tree_of(tmp_path)
     rag = SessionManager(tmp_path / "data").rag_for_path(str(tree))

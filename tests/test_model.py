@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
 from ragcli.errors import SourceRejectedError
 from ragcli.index import merge_policy
-from ragcli.service import RagService
-from ragcli.settings import STANDARD, IndexOptions, SearchSettings
+from ragcli.session.service import RagService
 from ragcli.store.directory import RamDirectory
 from ragcli.store.snapshots import SnapshotStore
 from tests.engine import answers, index, rebuilt, service

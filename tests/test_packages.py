@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STRICT
 from ragcli.errors import DocumentProcessingError, FailureCode
-from ragcli.extract.docx import DocxExtractor
-from ragcli.extract.packages import PackageRefused, refusal, scan
-from ragcli.extract.pptx import PptxExtractor
-from ragcli.extract.xlsx import XlsxExtractor
+from ragcli.extract.office.docx import DocxExtractor
+from ragcli.extract.office.packages import PackageRefused, refusal, scan
+from ragcli.extract.office.pptx import PptxExtractor
+from ragcli.extract.office.xlsx import XlsxExtractor
 from ragcli.model import DocumentFormat
-from ragcli.settings import STRICT
 from tests.office_files import CONTENT_TYPES, context, docx, inline, package, paragraph, pptx, shape, xlsx
 
 LIMITS = STRICT._replace(max_raw_binary=64 * 1024)

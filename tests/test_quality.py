@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import ragcli
-from ragcli.service import RagService
-from ragcli.settings import SearchSettings
+from ragcli.config.options import SearchSettings
+from ragcli.session.service import RagService
 from tests import engine
 
 SOURCE = Path(ragcli.__file__).parent
@@ -21,28 +21,28 @@ QUERIES = {
     "IndexCorruptError": {"errors.py"},
     "NormalizedDocumentChunker": {"ingest/chunkers.py"},
     "rank": {"retrieval/ranking.py"},
-    "SearchSettings": {"settings.py"},
-    "TermMemo.count": {"analysis.py"},
+    "SearchSettings": {"config/options.py"},
+    "TermMemo.count": {"analysis/analyzers.py"},
     "reciprocal rank fusion of streams": {"retrieval/ranking.py", "retrieval/weights.py"},
     "Okapi BM25 formula": {"index/scoring.py"},
-    "split identifiers at case and underscore": {"identifiers.py"},
-    "which words are synonyms": {"synonyms.py"},
+    "split identifiers at case and underscore": {"analysis/identifiers.py"},
+    "which words are synonyms": {"analysis/synonyms.py"},
     "how are gitignore rules matched": {"ingest/ignore.py", "ingest/patterns.py", "ingest/wildmatch.py"},
     "walk a directory without following symbolic links": {"ingest/walk.py", "ingest/reading.py"},
     "atomic write, then fsync the directory": {"store/directory.py"},
-    "kill a worker process that runs too long": {"ingest/worker_pool.py", "ingest/worker_process.py"},
-    "extract the text of PDF pages": {"extract/pdf.py", "extract/pdf_pages.py", "extract/pdf_fields.py"},
-    "spreadsheet cells to text": {"extract/xlsx.py", "extract/xlsx_cells.py"},
+    "kill a worker process that runs too long": {"workers/scheduler.py", "workers/process.py"},
+    "extract the text of PDF pages": {"extract/pdf/pdf.py", "extract/pdf/pages.py", "extract/pdf/fields.py"},
+    "spreadsheet cells to text": {"extract/office/xlsx.py", "extract/office/xlsx_cells.py"},
     "Markdown headings": {"extract/markdown.py"},
     "escape evidence in the prompt": {"prompt.py"},
     "guess the encoding of a text file": {"extract/decode.py", "extract/charset.py"},
-    "default limits of files and depth": {"settings.py"},
-    "lower test and vendored files": {"retrieval/paths.py", "retrieval/signals.py", "retrieval/weights.py"},
+    "default limits of files and depth": {"config/options.py"},
+    "lower test and vendored files": {"retrieval/path_signals.py", "retrieval/signals.py", "retrieval/weights.py"},
     "pseudo-relevance feedback": {"retrieval/feedback.py"},
     "merge segments": {"index/merging.py", "index/merge_policy.py"},
-    "shell completion script": {"cli/completion.py", "cli/shells.py"},
-    "where does a session live": {"sessions.py"},
-    "read settings from environment variables": {"config.py", "config_files.py", "config_keys.py"},
+    "shell completion script": {"cli/commands/completion_command.py", "cli/reference/shells.py"},
+    "where does a session live": {"session/locator.py"},
+    "read settings from environment variables": {"config/resolve.py", "config/files.py", "config/keys.py"},
 }
 FLOOR = 0.85
 

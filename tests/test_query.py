@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragcli.retrieval import weights
 from ragcli.retrieval.feedback import best_of_prose, expansion
-from ragcli.retrieval.paths import asked_roles, file_name, old_versions, roles
+from ragcli.retrieval.path_signals import asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Name, read_query
 from tests.candidates import candidate
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.config.options import SearchSettings
 from ragcli.model import Candidate, StreamScore
 from ragcli.retrieval import weights
 from ragcli.retrieval.ranking import Ranked, cap_per_file, copies_last, fuse, rank
-from ragcli.settings import SearchSettings
 from tests.candidates import candidate
 
 SEED = SearchSettings(signals=False)

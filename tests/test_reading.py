@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import IndexOptions
 from ragcli.ingest import reading
 from ragcli.ingest.reading import TreeReader, read_file
 from ragcli.ingest.walk import walk
-from ragcli.settings import IndexOptions
 
 CAP = 1_000_000
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from ragcli.config.options import Limits
 from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.registry import SPECS, ContentExtractorRegistry, ExtractorSpec, extract, spec_for
 from ragcli.model import DocumentFormat
-from ragcli.settings import Limits
 
 TEXT = DocumentFormat.TEXT
 

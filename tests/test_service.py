@@ -8,10 +8,10 @@ import pytest
 
 import ragcli
 from ragcli import IndexOptions, IndexProgress, RagService, SessionManager
+from ragcli.config.options import STANDARD
 from ragcli.errors import DocumentNotFoundError, SessionNotFoundError, UsageError
-from ragcli.indexer import FileIndexer
+from ragcli.indexing.indexer import FileIndexer
 from ragcli.ingest.reading import TreeReader
-from ragcli.settings import STANDARD
 from ragcli.store.directory import RamDirectory
 from ragcli.store.snapshots import SnapshotStore
 from tests.engine import answers, index, rebuilt, rewrite, service, write
@@ -210,12 +210,12 @@ def test_show_gives_the_text_and_the_chunks_that_tile_it(tree: Path) -> None:
 def test_stored_text_is_analyzed_anew_after_an_upgrade(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a file that cannot be read any more."""
     rag = service()
-    monkeypatch.setattr("ragcli.indexer.ANALYZERS", "older/0")
+    monkeypatch.setattr("ragcli.indexing.indexer.ANALYZERS", "older/0")
     index(rag, tree)
     rag.add_document("kiwi alpha")
     monkeypatch.undo()
     expected = answers(rebuilt(tree, [("kiwi alpha", {})]))
-    monkeypatch.setattr("ragcli.session_reader.ANALYZERS", "newer/1")
+    monkeypatch.setattr("ragcli.session.reader.ANALYZERS", "newer/1")
     assert "another version" in rag.query("alpha").notices[0]
     monkeypatch.undo()
 

@@ -5,11 +5,21 @@ import sys
 
 import pytest
 
+from ragcli.config.options import STANDARD, STRICT, Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
-from ragcli.extract import parsing, registry, symbols
-from ragcli.extract.languages import BY_NAME, EXTENSIONS, LANGUAGES, SHEBANGS, grammar_for, language_for, language_named
+from ragcli.extract import registry
+from ragcli.extract.source import bounded_parse as parsing
+from ragcli.extract.source import symbols
+from ragcli.extract.source.languages import (
+    BY_NAME,
+    EXTENSIONS,
+    LANGUAGES,
+    SHEBANGS,
+    grammar_for,
+    language_for,
+    language_named,
+)
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, STRICT, Limits
 
 
 def read(name: str, text: str, language: str = "", limits: Limits = STRICT) -> NormalizedDocument:
@@ -66,7 +76,7 @@ def test_a_dialect_has_its_own_grammar_only_within_its_language():
 
 
 def test_telling_languages_loads_no_parser():
-    code = "import sys, ragcli.extract.languages; print(any('tree_sitter' in name for name in sys.modules))"
+    code = "import sys, ragcli.extract.source.languages; print(any('tree_sitter' in name for name in sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert run.stdout.strip() == "False"
@@ -195,9 +205,9 @@ def test_a_parser_serves_again_after_it_gave_up():
 def test_threads_that_read_sources_at_once_do_not_share_a_parser():
     code = """
 import sys, threading
-from ragcli.extract.parsing import ParseTimeoutError
-from ragcli.extract.symbols import read_symbols
-from ragcli.settings import STRICT
+from ragcli.extract.source.bounded_parse import ParseTimeoutError
+from ragcli.extract.source.symbols import read_symbols
+from ragcli.config.options import STRICT
 sys.setswitchinterval(1e-6)
 text = "".join(f"class C{n}:\\n    def f{n}(self):\\n        return {n}\\n" for n in range(400))
 found = []

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.config.options import STRICT
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract import registry
-from ragcli.extract.languages import LANGUAGES, grammar_for, language_for
+from ragcli.extract.source.languages import LANGUAGES, grammar_for, language_for
 from ragcli.model import DocumentFormat
-from ragcli.settings import STRICT
 
 SAMPLES = Path(__file__).parent / "samples" / "source"
 FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".outline")

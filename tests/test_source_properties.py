@@ -6,13 +6,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import STANDARD, STRICT, Limits
 from ragcli.documents import ExtractionContext, NormalizedDocument
-from ragcli.extract import places, registry, symbols
-from ragcli.extract.languages import BY_NAME, LANGUAGES, language_for
-from ragcli.extract.tiling import SIGNATURE_CHARS
+from ragcli.extract import registry
+from ragcli.extract.source import query_scope as places
+from ragcli.extract.source import symbols
+from ragcli.extract.source.languages import BY_NAME, LANGUAGES, language_for
+from ragcli.extract.source.symbol_blocks import SIGNATURE_CHARS
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD, STRICT, Limits
 
 SAMPLES = Path(__file__).parent / "samples" / "source"
 TEXTS = {path.name: path.read_text() for path in sorted(SAMPLES.iterdir()) if path.suffix != ".outline"}

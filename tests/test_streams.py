@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ragcli.analysis import STOP_WORDS, english_terms
+from ragcli.analysis.analyzers import STOP_WORDS, english_terms
+from ragcli.config.options import SearchSettings
 from ragcli.errors import UsageError
+from ragcli.memory.hybrid import HybridRetriever
+from ragcli.memory.streams import BM25Stream, InMemoryKnowledgeBase, KnowledgeBaseStream, replace_documents
 from ragcli.model import Document, SearchResult
-from ragcli.retrieval.hybrid import HybridRetriever
-from ragcli.retrieval.streams import BM25Stream, InMemoryKnowledgeBase, KnowledgeBaseStream, replace_documents
-from ragcli.settings import SearchSettings
 from tests.engine import index, service, write
 
 # Lengths 3, 2 and 4, so 3 on average; N = 3.

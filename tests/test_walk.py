@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragcli.config.options import IndexOptions, Limits
 from ragcli.documents import Skipped, SkipReason
 from ragcli.errors import SourceRejectedError, UsageError
 from ragcli.ingest import walk as walk_module
 from ragcli.ingest.walk import walk, walk_file
-from ragcli.settings import IndexOptions, Limits
 
 DEFAULT = IndexOptions()
 NO_SKIPS = IndexOptions(default_skips=False)

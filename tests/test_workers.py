@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.errors import RagError
-from ragcli.ingest.workers import BatchOutcome, Crew, ItemFailure
+from ragcli.workers.pool import BatchOutcome, Crew, ItemFailure
 from tests.worker_functions import act, add
 
 MIB = 1024 * 1024
@@ -200,7 +200,7 @@ def test_time_in_which_the_program_is_stopped_does_not_count(tmp_path):
     """Ctrl-Z and fg stop and continue the whole group; the sleepers then need no more than their time."""
     script = tmp_path / "script.py"
     script.write_text(
-        "from ragcli.ingest.workers import Crew\n"
+        "from ragcli.workers.pool import Crew\n"
         "from tests.worker_functions import act\n"
         "print('up', flush=True)\n"
         "print([o.failures for o in Crew(act, workers=2, seconds_per_item=2).run([(('sleep', 1),)] * 2)])\n"
@@ -264,7 +264,7 @@ def test_workers_die_with_their_parent(tmp_path, stop):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
-            from ragcli.ingest.workers import Crew
+            from ragcli.workers.pool import Crew
             from tests.worker_functions import act
             for outcome in Crew(act, workers=2).run([(("pid", 0),)] + [(("spin", 0),)] * 2):
                 print(outcome.results[0][0], flush=True)
@@ -282,7 +282,7 @@ def test_workers_die_with_their_parent(tmp_path, stop):
 
 
 def test_a_function_of_main_is_refused_before_anything_starts():
-    code = "from ragcli.ingest.workers import Crew\ndef f(batch): return 1\nCrew(f, workers=1).run([(1,)])"
+    code = "from ragcli.workers.pool import Crew\ndef f(batch): return 1\nCrew(f, workers=1).run([(1,)])"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 

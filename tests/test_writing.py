@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from ragcli import pipeline
-from ragcli.analysis import QueryTerm
+from ragcli.analysis.analyzers import QueryTerm
+from ragcli.config.options import IndexOptions
 from ragcli.documents import SourceFile
 from ragcli.errors import FailureCode
 from ragcli.extract.registry import OUT_OF_MEMORY
-from ragcli.index import knowledge_base
-from ragcli.index.knowledge_base import IndexKnowledgeBase
+from ragcli.index import index_searcher as knowledge_base
+from ragcli.index.index_searcher import IndexKnowledgeBase
 from ragcli.index.manifest import SegmentInfo
 from ragcli.index.merge_policy import MAX_PER_CLASS, MERGED_CHUNKS, merge_group
-from ragcli.index.streams import Totals
-from ragcli.ingest.service import Failed, FileIngestionService
-from ragcli.settings import IndexOptions
+from ragcli.index.scorers import Totals
+from ragcli.indexing import ingest_task as pipeline
+from ragcli.ingest.ingestion_service import Failed, FileIngestionService
 from ragcli.store.directory import OsDirectory, write_file
 from tests.test_index import segment_of
 

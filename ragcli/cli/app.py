@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from ragcli.cli import output
+from ragcli.cli.terminal import output
 from ragcli.errors import RagError, UsageError
 
 
@@ -21,19 +21,19 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "index": Entry("index", "index"),
-    "search": Entry("search", "search"),
-    "prompt": Entry("prompt", "prompt"),
-    "status": Entry("status", "status"),
-    "add": Entry("documents", "add"),
-    "list": Entry("documents", "list_"),
-    "show": Entry("show", "show"),
-    "rm": Entry("documents", "rm"),
-    "clear": Entry("documents", "clear"),
-    "config": Entry("config_cmd", "config"),
-    "completion": Entry("completion", "completion"),
-    "export": Entry("transfer", "export"),
-    "import": Entry("transfer", "import_"),
+    "index": Entry("commands.index_command", "index"),
+    "search": Entry("commands.search_command", "search"),
+    "prompt": Entry("commands.prompt_command", "prompt"),
+    "status": Entry("commands.status_command", "status"),
+    "add": Entry("commands.document_commands", "add"),
+    "list": Entry("commands.document_commands", "list_"),
+    "show": Entry("commands.show_command", "show"),
+    "rm": Entry("commands.document_commands", "rm"),
+    "clear": Entry("commands.document_commands", "clear"),
+    "config": Entry("commands.config_command", "config"),
+    "completion": Entry("commands.completion_command", "completion"),
+    "export": Entry("commands.transfer_commands", "export"),
+    "import": Entry("commands.transfer_commands", "import_"),
 }
 ABOUT = "Turn any directory of code and documents into a local, ranked, citable index, and a question into a prompt."
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _guarded(list(arguments))
     _speak_utf8()
     code = _guarded(sys.argv[1:])
-    if "ragcli.ingest.workers" not in sys.modules and sys.getprofile() is None and sys.gettrace() is None:
+    if "ragcli.workers.pool" not in sys.modules and sys.getprofile() is None and sys.gettrace() is None:
         # All is flushed, and only a run with worker processes has something to end. Taking the interpreter apart
         # would cost each search 9 ms of 105 (CPU time, median of 21 runs).
         os._exit(code)
@@ -86,7 +86,7 @@ def build(name: str) -> Any:
     app.command(name, cls=Command, context_settings={"help_option_names": HELP_NAMES})(function)
     command = get_command(app)
     if name == "index":
-        from ragcli.cli.limits import limit_options
+        from ragcli.cli.limit_options import limit_options
 
         command.params.extend(limit_options())
     command.params.extend(shared_options())
@@ -240,6 +240,6 @@ def _one_line(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    from ragcli.cli.terminal import visible_name
+    from ragcli.cli.terminal.styles import visible_name
 
     return visible_name(text)

@@ -110,7 +110,7 @@ def _flag(name: str, *short: str, help: str) -> TyperOption:
 def tell_version() -> None:
     """Print the version."""
     from ragcli import __version__
-    from ragcli.cli.output import write
+    from ragcli.cli.terminal.output import write
 
     write(f"ragcli {__version__}\n")
 

@@ -6,9 +6,9 @@ It is small: it grows with the number of segments, of dead documents and of fail
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ragcli.config.options import IndexOptions, Limits
 from ragcli.errors import IndexCorruptError
 from ragcli.model import DocumentFormat, Failure
-from ragcli.settings import IndexOptions, Limits
 
 SEGMENT_SUFFIX = ".segment"
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as merge_sorted
 from typing import NamedTuple
 
-from ragcli.index.layout import SegmentTotals
-from ragcli.index.packing import PackedDocument, PackedTables, TextBlocks, place_texts
+from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY, pack_u32, shift_postings
-from ragcli.index.rows import ChunkRow, DocumentRow
 from ragcli.index.segment import Segment
+from ragcli.index.segment_buffer import PackedDocument, PackedTables, TextBlocks, place_texts
+from ragcli.index.segment_format import SegmentTotals
 from ragcli.index.segment_writer import ComponentWriter, Sink, TableWriter, write_postings
 
 # 1 MiB of postings read and shifted at a time.

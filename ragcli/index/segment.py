@@ -14,9 +14,9 @@ from typing import Protocol
 import msgpack
 
 from ragcli.errors import IndexCorruptError
-from ragcli.index.layout import HEADER_SIZE, SegmentTotals
+from ragcli.index.doc_table import ChunkRow, DocumentRow, unpack_chunk, unpack_document
 from ragcli.index.postings import FREQUENCY_BITS, unpack_f64, unpack_u32, unpack_u64
-from ragcli.index.rows import ChunkRow, DocumentRow, unpack_chunk, unpack_document
+from ragcli.index.segment_format import HEADER_SIZE, SegmentTotals
 
 REBUILD_HINT = "run: ragcli index --rebuild"
 # A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 import msgpack
 
-from ragcli.index.gathering import PostingsGatherer
-from ragcli.index.layout import HEADER_SIZE, TERM_BLOCK, SegmentTotals
-from ragcli.index.packing import PackedBatch, PackedTables
 from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, unpack_u32
+from ragcli.index.postings_merger import PostingsGatherer
+from ragcli.index.segment_buffer import PackedBatch, PackedTables
+from ragcli.index.segment_format import HEADER_SIZE, TERM_BLOCK, SegmentTotals
 
 # Of the dictionary's blocks, some 2 KB each: setting up the usual window of 32 KiB takes a third longer.
 COMPRESSION, WINDOW_BITS = 4, 12

@@ -11,13 +11,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
+from ragcli.config.options import STRICT, Limits
 from ragcli.documents import Block, Chunk, ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, FailureCode, UsageError
 from ragcli.extract import registry
 from ragcli.extract.decode import well_formed
 from ragcli.extract.text import line_starts
 from ragcli.model import DocumentFormat
-from ragcli.settings import STRICT, Limits
 
 # Characters of a chunk of prose, about 350 words: a page's worth of paragraphs ranks and reads better than the 16 KiB
 # that the caps allow. A run up to half as long again stays whole, pieces are of equal size.

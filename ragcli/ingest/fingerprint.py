@@ -7,9 +7,9 @@ import hashlib
 import json
 from operator import attrgetter
 
+from ragcli.config.options import IndexOptions, Limits
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import DocumentFormat
-from ragcli.settings import IndexOptions, Limits
 
 # The limits that decide what becomes of a document's text; those of the walk decide only whether it is read at all.
 _shaping_limits = attrgetter(

@@ -5,7 +5,7 @@ not a text); bytes only tell text from binary, and a script by its `#!` line.
 """
 
 from ragcli.extract.decode import decode, looks_binary
-from ragcli.extract.languages import BY_NAME, EXTENSIONS, NAMES, UNKNOWN, language_for
+from ragcli.extract.source.languages import BY_NAME, EXTENSIONS, NAMES, UNKNOWN, language_for
 from ragcli.model import DocumentFormat
 
 HEAD_BYTES = 16 * 1024  # as much of a file as detection wants to see

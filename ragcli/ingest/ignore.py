@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from ragcli.config.options import Limits
 from ragcli.errors import SourceRejectedError
 from ragcli.ingest.wildmatch import DEEP, Segment, literal_length, parse, path_regex
-from ragcli.settings import Limits
 
 Find = Callable[[str], int]
 

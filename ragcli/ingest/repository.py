@@ -8,11 +8,11 @@ import errno
 import os
 from collections.abc import Collection
 
+from ragcli.config.options import Limits
 from ragcli.errors import SourceRejectedError
 from ragcli.ingest.ignore import RuleFile, Scope, descend, entered, read_rules
 from ragcli.ingest.reading import DIRECTORY_FLAGS, read_at
 from ragcli.ingest.skips import IGNORE_FILES
-from ragcli.settings import Limits
 
 _POINTER_BYTES = 64 * 1024  # a `.git` or `commondir` file holds one path
 

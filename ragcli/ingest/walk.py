@@ -11,6 +11,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from ragcli.config.options import IndexOptions
 from ragcli.documents import Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import SourceRejectedError, UsageError
 from ragcli.ingest.ignore import Scope, brings_back, descend, ignoring_rule
@@ -26,7 +27,6 @@ from ragcli.ingest.skips import (
     SECRET_PREFIX,
     secret_rule,
 )
-from ragcli.settings import IndexOptions
 
 
 def walk(root: str, options: IndexOptions) -> Walk:

@@ -7,7 +7,7 @@ on four text collections they lead to it (NDCG@10 +2.8 %, +1.6 %, +2.7 %, +6.3 %
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ragcli.analysis import QueryTerm, count_terms
+from ragcli.analysis.analyzers import QueryTerm, count_terms
 from ragcli.model import Candidate
 from ragcli.retrieval import weights
 from ragcli.retrieval.signals import mostly_source

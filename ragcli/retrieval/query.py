@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from ragcli import identifiers
-from ragcli.analysis import STOP_WORDS, code_stem
+from ragcli.analysis import identifiers
+from ragcli.analysis.analyzers import STOP_WORDS, code_stem
 
 _WORD = re.compile(r"[^\W_][\w]*|_\w+")
 _PHRASE = re.compile(r"[\"\u201c\u201e]([^\"\u201c\u201d\u201e]{3,})[\"\u201d\u201c]")

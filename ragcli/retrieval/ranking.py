@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ragcli.config.options import SearchSettings
 from ragcli.model import Candidate, ChunkKey
 from ragcli.retrieval import signals, weights
 from ragcli.retrieval.query import Query, read_query
-from ragcli.settings import SearchSettings
 
 
 class Ranked(NamedTuple):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from ragcli.analysis import QueryTerm
+from ragcli.analysis.analyzers import QueryTerm
+from ragcli.config.options import SearchSettings
 from ragcli.model import CandidatePool
+from ragcli.retrieval.chunk_source import KnowledgeBase
 from ragcli.retrieval.feedback import best_of_prose, expansion
-from ragcli.retrieval.knowledge_base import KnowledgeBase
 from ragcli.retrieval.ranking import Ranked, rank
-from ragcli.settings import SearchSettings
 
 # The pool that signals see: at least this many of the stream that they start from, and a quarter of it of the others.
 # As many of the others cost a third of the query's time and gave -0.001.

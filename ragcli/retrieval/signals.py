@@ -7,12 +7,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ragcli.analysis import code_stem
+from ragcli.analysis.analyzers import code_stem
+from ragcli.analysis.synonyms import synonyms
 from ragcli.model import Candidate, DocumentFormat
 from ragcli.retrieval import weights
-from ragcli.retrieval.paths import FileName, asked_roles, file_name, old_versions, roles
+from ragcli.retrieval.path_signals import FileName, asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Query, plain
-from ragcli.synonyms import synonyms
 
 _SCOPE = re.compile(r"[.:#/\\]+|->")
 # Kinds that name one place in a program; several functions may share a name more freely.

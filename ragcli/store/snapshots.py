@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ragcli.errors import IndexCorruptError
 from ragcli.index.manifest import SEGMENT_SUFFIX, Manifest, from_plain, to_plain
-from ragcli.store.blob import Blob, BlobWriter
+from ragcli.store.checked_file import Blob, BlobWriter
 from ragcli.store.codec import REBUILD_HINT, decode, encode
 from ragcli.store.directory import DRAFT_PREFIX, Directory, write_file
 

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
 from ragcli.retrieval import weights
-from ragcli.service import SessionManager
-from ragcli.settings import STANDARD, IndexOptions, SearchSettings
+from ragcli.session.service import SessionManager
 
 DEPTH = 30
 SEED = "the seed's order"

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import IndexReport
-from ragcli.service import RagService, SessionManager
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.session.service import RagService, SessionManager
 
 RUNS = 3
 

@@ -9,7 +9,7 @@ import random
 import re
 from pathlib import Path
 
-from ragcli.extract.languages import BY_NAME, language_for
+from ragcli.extract.source.languages import BY_NAME, language_for
 from tests.benchmarks.cost_curve import word
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "source"

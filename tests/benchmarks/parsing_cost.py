@@ -8,9 +8,10 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from ragcli import indexer, pipeline
+from ragcli.indexing import indexer
+from ragcli.indexing import ingest_task as pipeline
 from ragcli.model import DocumentFormat
-from ragcli.service import RagService
+from ragcli.session.service import RagService
 from tests.benchmarks import without_grammars
 from tests.benchmarks.cold_index import Cost, in_turn, indexed
 

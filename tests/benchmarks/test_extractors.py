@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from ragcli.config.options import STANDARD
 from ragcli.documents import ExtractionContext
 from ragcli.extract.registry import SPECS, extract
 from ragcli.model import DocumentFormat
-from ragcli.settings import STANDARD
 from tests import office_files, pdf_files
 from tests.benchmarks.made import NAMES, Prose, markdown, records, source
 

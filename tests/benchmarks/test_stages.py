@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import ExtractionContext, SourceFile
 from ragcli.extract.registry import extract
+from ragcli.index.doc_table import FILES, DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX
 from ragcli.index.merging import merge_segments
-from ragcli.index.packing import BatchPacker, PackedBatch
-from ragcli.index.rows import FILES, DocumentRow
 from ragcli.index.segment import Segment
+from ragcli.index.segment_buffer import BatchPacker, PackedBatch
 from ragcli.index.segment_writer import SegmentBuilder
+from ragcli.indexing.ingest_task import Item, batches
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
+from ragcli.ingest.ingestion_service import FileIngestionService, Ingested
 from ragcli.ingest.reading import TreeReader
-from ragcli.ingest.service import FileIngestionService, Ingested
 from ragcli.ingest.walk import walk
-from ragcli.pipeline import Item, batches
-from ragcli.service import SessionManager
-from ragcli.settings import STANDARD, IndexOptions
+from ragcli.session.service import SessionManager
 from ragcli.store.directory import RamDirectory
 from ragcli.store.snapshots import SnapshotStore
 from tests.benchmarks.made import write_tree

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.ingest.reading import TreeReader
 from ragcli.ingest.walk import walk
-from ragcli.settings import STANDARD, IndexOptions
 
 RULES = """.*
 *.o

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragcli.ingest.workers import Crew
+from ragcli.workers.pool import Crew
 from tests.worker_functions import act
 
 pytestmark = pytest.mark.benchmark

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ragcli import pipeline
-from ragcli.extract import source
-from ragcli.pipeline import BatchResult, Item, Job
+from ragcli.extract.source import source_code as source
+from ragcli.indexing import ingest_task as pipeline
+from ragcli.indexing.ingest_task import BatchResult, Item, Job
 
 
 def no_grammar(language: str, path: str) -> str:

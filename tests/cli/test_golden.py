@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ragcli.cli import render_documents, render_index, render_search, render_status, values
 from ragcli.cli.app import COMMANDS, build, tree
-from ragcli.cli.output import json_text
-from ragcli.cli.terminal import Terminal
+from ragcli.cli.rendering import json_output as values
+from ragcli.cli.rendering import render_documents, render_index, render_search, render_status
+from ragcli.cli.terminal.output import json_text
+from ragcli.cli.terminal.styles import Terminal
 from ragcli.prompt import render
 from tests.cli import values as fixed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.cli.app import tree as command_tree
-from ragcli.cli.grammar import grammars
+from ragcli.cli.command_tree import grammars
 from tests.cli.process import COMMAND, PROJECT, environment
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.cli.app import COMMANDS, main
-from ragcli.cli.reference import generated
+from ragcli.cli.reference.generate import generated
 from tests.cli.process import PROJECT, environment
 
 
@@ -77,7 +77,7 @@ SHELLS = {"bash": bash, "fish": fish, "zsh": zsh}
 
 
 def test_the_files_in_the_project_are_the_generated_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If this fails run: python -m ragcli.cli.reference"""
+    """If this fails run: python -m ragcli.cli.reference.generate"""
     monkeypatch.setenv("COLUMNS", "80")
     files = generated()
 

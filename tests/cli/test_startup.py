@@ -43,7 +43,7 @@ def test_a_search_loads_nothing_heavy(words: list[str], tree: Path, data: Path) 
 def test_only_the_invoked_command_is_built(tree: Path, data: Path) -> None:
     modules = loaded(["search", "kiwi", "--json"], data, tree)
 
-    assert "ragcli.cli.search" in modules
+    assert "ragcli.cli.commands.search_command" in modules
     for other in ("index", "prompt", "status", "documents", "render_search", "progress", "limits", "shells", "man"):
         assert f"ragcli.cli.{other}" not in modules
 
@@ -52,4 +52,4 @@ def test_only_the_invoked_command_is_built(tree: Path, data: Path) -> None:
 def test_help_loads_no_engine(words: list[str], tmp_path: Path) -> None:
     modules = loaded(words, tmp_path, tmp_path)
 
-    assert not modules & {"rich", "ragcli.service", "ragcli.store.snapshots", "numpy", "msgpack"}
+    assert not modules & {"rich", "ragcli.session.service", "ragcli.store.snapshots", "numpy", "msgpack"}

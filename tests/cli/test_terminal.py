@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.cli import excerpt, render_search
-from ragcli.cli.output import json_text
-from ragcli.cli.paths import shown_path
-from ragcli.cli.terminal import Terminal, cells, cut, terminal, visible, visible_name
+from ragcli.cli.rendering import excerpt, render_search
+from ragcli.cli.rendering.shown_paths import shown_path
+from ragcli.cli.terminal.output import json_text
+from ragcli.cli.terminal.styles import Terminal, cells, cut, terminal, visible, visible_name
 from ragcli.model import SearchOutcome, SearchResult
 
 anything = st.text(st.characters(exclude_categories=()), max_size=120)

@@ -1,0 +1,1 @@
+"""Text to terms: analyzers, identifiers and synonyms. Pure."""

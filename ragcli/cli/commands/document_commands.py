@@ -1,0 +1,146 @@
+"""The commands for added documents and for what is listed: `add`, `list`, `rm`, `clear`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragcli.cli import context as engine
+from ragcli.cli.commands.prompt_command import read_text
+from ragcli.cli.options import shared
+from ragcli.cli.rendering.shown_paths import document_id
+from ragcli.cli.search_options import Strings, Wait
+from ragcli.cli.terminal import output
+from ragcli.cli.terminal.styles import visible_name
+from ragcli.cli.terminal.tty import stdout_terminal
+from ragcli.errors import DocumentNotFoundError, IndexCorruptError, UsageError
+from ragcli.model import DocumentInfo, FileInfo, Scalar
+
+if TYPE_CHECKING:
+    from ragcli.session.service import RagService
+
+Text = Annotated[Strings, typer.Argument(metavar="[TEXT]...", help="The text; - reads it from standard input.")]
+TextFile = Annotated[str | None, typer.Option("--file", metavar="FILE", help="Read the text from a file.")]
+Meta = Annotated[Strings, typer.Option("-m", "--meta", metavar="KEY=VALUE", help="Metadata of it. Repeatable.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or beginnings of ids, as list shows them.")]
+FilesFlag = Annotated[bool, typer.Option("--files", help="List the indexed files.")]
+FailedFlag = Annotated[bool, typer.Option("--failed", help="List the documents that failed, and why.")]
+SkippedFlag = Annotated[bool, typer.Option("--skipped", help="List the paths that were left out, and why.")]
+Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Delete the session itself too.")]
+
+
+def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta = None, wait: Wait = None) -> int:
+    """Add a document of your own, and print its id.
+
+    The same text with the same metadata is one document, however often it is added.
+    """
+    if bool(text) == (file is not None):
+        wrong = "a text in a file excludes one on the command line" if text else "no text given"
+        raise UsageError(wrong, "run: ragcli add TEXT, or: ragcli add --file FILE, or: ... | ragcli add -")
+    if file is not None or text == ["-"]:
+        content = read_text(file or "-")
+    else:
+        content = " ".join(text or [])
+    service, settings, asked = engine.opened(shared(ctx), wait=wait)
+    id, created = service.add(content, _metadata(meta or []), wait=settings.wait)
+    if asked.json:
+        output.write_json({"schema": 1, "id": id, "created": created})
+    elif not asked.quiet:
+        output.write(f"{id}\n")
+        if not created:
+            output.say("ragcli: it was there already")
+    return 0
+
+
+def list_(
+    ctx: typer.Context, files: FilesFlag = False, failed: FailedFlag = False, skipped: SkippedFlag = False
+) -> int:
+    """List the added documents, or files of the index.
+
+    --files, --failed and --skipped choose which files; they can be combined.
+    """
+    from ragcli.cli.rendering.json_output import listing_value
+    from ragcli.cli.rendering.render_documents import document_lines, file_lines
+
+    service, _, asked = engine.opened(shared(ctx))
+    documents: list[DocumentInfo] = [] if files or failed or skipped else service.list_documents()
+    rows: list[FileInfo] = []
+    for wanted, listing in (
+        (files, service.list_files),
+        (failed, service.list_failed),
+        (skipped, service.list_skipped),
+    ):
+        if wanted:
+            rows += listing()
+    if asked.json:
+        output.write_json(listing_value(documents, rows))
+        return 0
+    terminal = stdout_terminal(asked)
+    for line in (*document_lines(documents, terminal), *file_lines(rows, terminal)):
+        output.write(f"{line}\n")
+    return 0
+
+
+def rm(ctx: typer.Context, ids: Ids, wait: Wait = None) -> int:
+    """Remove added documents.
+
+    An unambiguous beginning of an id will do.
+    """
+    service, settings, asked = engine.opened(shared(ctx), wait=wait)
+    wanted = list(dict.fromkeys(map(document_id, ids)))
+    missing = [id for id in wanted if not service.remove_document(id, wait=settings.wait)]
+    if asked.json:
+        output.write_json({"schema": 1, "removed": [id for id in wanted if id not in missing]})
+    if missing:
+        raise DocumentNotFoundError(f"no added document {', '.join(missing)}", "run: ragcli list")
+    return 0
+
+
+def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wait = None) -> int:
+    """Empty a session.
+
+    Its index, added documents and fingerprints are deleted; the session itself stays, unless --remove is given.
+    """
+    asked = shared(ctx)
+    service, settings, _ = engine.opened(asked, wait=wait)
+    held = _held(service)
+    if not yes:
+        _confirm(f"{held} of {visible_name(service.stored_root() or service.session)}")
+    if remove:
+        engine.manager(asked).remove_session(service.session)
+    else:
+        service.clear(wait=settings.wait)
+    if asked.json:
+        output.write_json({"schema": 1, "session": service.session, "removed": remove})
+    elif not asked.quiet:
+        output.say(f"ragcli: {'removed' if remove else 'cleared'} {visible_name(service.session)}")
+    return 0
+
+
+def _held(service: "RagService") -> str:
+    """Say what a session holds; of a damaged one, which clear is the way out of, no more than that it is there."""
+    try:
+        status = service.get_status()
+    except IndexCorruptError:
+        return "the damaged index"
+    return f"{status.files} files and {status.documents} added documents"
+
+
+def _confirm(what: str) -> None:
+    if sys.stdin is None or not sys.stdin.isatty() or not sys.stderr.isatty():
+        raise UsageError("clear asks before it deletes, and there is no terminal to ask on", "give --yes")
+    sys.stderr.write(f"Clear {what}? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was cleared")
+
+
+def _metadata(pairs: list[str]) -> dict[str, Scalar]:
+    metadata: dict[str, Scalar] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--meta wants KEY=VALUE, not {pair!r}", "as in --meta author=Ada")
+        metadata[key.strip()] = value
+    return metadata

@@ -1,0 +1,145 @@
+"""The `index` command: makes or refreshes a session's index and says what happened. Walks and reads nothing itself."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from ragcli.cli import context as engine
+from ragcli.cli.limit_options import given_limits
+from ragcli.cli.options import Shared, shared
+from ragcli.cli.search_options import Strings, Wait
+from ragcli.cli.terminal import output
+from ragcli.cli.terminal.tty import stderr_terminal
+from ragcli.config.options import IndexOptions, Limits
+from ragcli.config.resolve import COMMAND_LINE, Settings, given, index_options
+from ragcli.documents import IndexReport
+from ragcli.errors import SourceRejectedError
+
+Path = Annotated[str | None, typer.Argument(metavar="[PATH]", help="A directory or a file; else the session's root.")]
+Include = Annotated[
+    Strings, typer.Option("--include", metavar="GLOB", help="Index only what matches, as **/*.py. Repeatable.")
+]
+Exclude = Annotated[Strings, typer.Option("--exclude", metavar="GLOB", help="Leave out what matches. Repeatable.")]
+Format = Annotated[
+    str | None, typer.Option("--format", metavar="FORMAT", help="Read every file as this format (default AUTO).")
+]
+Profile = Annotated[
+    str | None, typer.Option("--limits", metavar="PROFILE", help="strict, for trees nobody vouches for, or standard.")
+]
+DefaultSkips = Annotated[
+    bool | None,
+    typer.Option("--default-skips/--no-default-skips", help="Skip build, vendor, node_modules ... (default: skip)."),
+]
+Ignore = Annotated[
+    bool | None, typer.Option("--ignore/--no-ignore", help="Obey .gitignore and .tnsignore (default: obey).")
+]
+Rebuild = Annotated[bool, typer.Option("--rebuild", help="Read every file again, whatever is stored.")]
+Verify = Annotated[bool, typer.Option("--verify", help="Hash every file instead of trusting size and time.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Commit nothing and exit 6 if any document fails.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; write nothing.")]
+AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Accept that a root with files now has none.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=0,
+        metavar="N",
+        help="Extract in so many processes; 0: in this one, without time and memory limits.",
+    ),
+]
+
+
+def index(
+    ctx: typer.Context,
+    path: Path = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    format: Format = None,
+    limits: Profile = None,
+    default_skips: DefaultSkips = None,
+    ignore: Ignore = None,
+    rebuild: Rebuild = False,
+    verify: Verify = False,
+    strict: Strict = False,
+    dry_run: DryRun = False,
+    allow_empty: AllowEmpty = False,
+    workers: Workers = None,
+    wait: Wait = None,
+) -> int:
+    """Make or refresh the index of a directory or a file.
+
+    Only what changed is read again. Include, exclude, format, limits and skips are remembered with the session; giving
+    one again replaces it.
+    """
+    from ragcli.cli.terminal.progress import progress
+
+    # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
+    gc.set_threshold(50_000, 20, 50)
+    opened, root = engine.opened_to_write(
+        shared(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
+        default_skips=default_skips, ignore_files=ignore, workers=workers, wait=wait, **given_limits(ctx),
+    )  # fmt: skip
+    service, settings, asked = opened
+    options = merged(service.stored_options(), settings)
+    with progress(asked) as callback, _pattern_hint(options):
+        report = service.index_directory(
+            root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
+            allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
+        )  # fmt: skip
+    _tell(report, asked, dry_run=dry_run)
+    return 0
+
+
+def merged(stored: IndexOptions | None, settings: Settings) -> IndexOptions:
+    """Lay the settings given now over the options stored with the session.
+
+    A flag or a variable replaces what is stored. A settings file may have come with the tree: of a stored limit it
+    can only lower the number.
+    """
+    current = index_options(settings)
+    if stored is None:
+        return current
+    names = ("include", "exclude", "format", "default_skips", "ignore_files")
+    changed = {name: getattr(current, name) for name in names if given(settings, name)}
+    limits = {}
+    for name in Limits._fields:
+        key = f"limit.{name}"
+        old, new = getattr(stored.limits, name), getattr(current.limits, name)
+        origin = settings.origins[key]
+        if origin == COMMAND_LINE or origin.startswith("RAGCLI_"):
+            limits[name] = new
+        elif given(settings, key):
+            limits[name] = min(old, new)
+    return stored._replace(**changed, limits=stored.limits._replace(**limits))
+
+
+@contextmanager
+def _pattern_hint(options: IndexOptions) -> Iterator[None]:
+    """Say what a pattern reaches, where a tree is refused and patterns chose what to index."""
+    try:
+        yield
+    except SourceRejectedError as error:
+        shallow = next((pattern for pattern in options.include if "/" not in pattern and "**" not in pattern), None)
+        if shallow is None:
+            raise
+        hint = f"--include {shallow} reaches the root's own files only; try --include '**/{shallow}'"
+        raise SourceRejectedError(error.message, hint) from None
+
+
+def _tell(report: IndexReport, asked: Shared, *, dry_run: bool) -> None:
+    """Write JSON to standard output, or the summary for people to standard error."""
+    from ragcli.cli.rendering.render_index import summary
+    from ragcli.cli.terminal.notices import tell
+
+    tell(report.notices, [], asked)
+    if asked.json:
+        from ragcli.cli.rendering.json_output import report_value
+
+        output.write_json(report_value(report))
+    if asked.quiet or (asked.json and not asked.verbose):
+        return
+    for line in summary(report, stderr_terminal(asked), verbose=asked.verbose, dry_run=dry_run):
+        output.say(line)

@@ -1,0 +1,180 @@
+"""The `search` command: asks the engine, chooses a renderer, answers with an exit code. Ranks nothing."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragcli.cli import context as engine
+from ragcli.cli.options import Shared, shared
+from ragcli.cli.search_options import (
+    Formats,
+    Fresh,
+    Globs,
+    Languages,
+    MaxPerFile,
+    NoSignals,
+    Strings,
+    query_text,
+    search_settings,
+    signals_flag,
+)
+from ragcli.cli.terminal import output
+from ragcli.cli.terminal.notices import refresh, tell
+from ragcli.config.options import SearchSettings
+from ragcli.errors import UsageError
+from ragcli.model import SearchOutcome
+
+if TYPE_CHECKING:
+    from ragcli.session.service import RagService
+
+FOUND, NOTHING, INTERRUPTED = 0, 1, 130
+
+Query = Annotated[
+    Strings, typer.Argument(metavar="[QUERY]...", help="Words to search for; put -- before a leading dash.")
+]
+Top = Annotated[
+    int | None, typer.Option("-k", "--top", min=1, metavar="N", help="Show at most this many results (default 10).")
+]
+Context = Annotated[
+    int | None,
+    typer.Option("-C", "--context", min=0, metavar="N", help="On a terminal, show so many lines around the best."),
+]
+Batch = Annotated[
+    bool, typer.Option("--batch", help="Read queries from stdin, one a line; print one JSON object for each.")
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Print path:line:text, one line a hit (the default in a pipe).")]
+Pretty = Annotated[bool, typer.Option("--pretty", help="Print readable blocks (the default on a terminal).")]
+JsonLines = Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a hit.")]
+Files = Annotated[bool, typer.Option("-l", "--files", help="Print the paths of the files that hold hits.")]
+Null = Annotated[bool, typer.Option("-0", "--null", help="With -l: end each path with NUL, its bytes as they are.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")]
+
+
+def search(
+    ctx: typer.Context,
+    query: Query = None,
+    k: Top = None,
+    glob: Globs = None,
+    language: Languages = None,
+    format: Formats = None,
+    max_per_file: MaxPerFile = None,
+    context: Context = None,
+    fresh: Fresh = False,
+    batch: Batch = False,
+    plain: Plain = False,
+    pretty: Pretty = False,
+    jsonl: JsonLines = False,
+    files: Files = False,
+    null: Null = False,
+    explain: Explain = False,
+    no_signals: NoSignals = False,
+) -> int:
+    """Find the chunks that answer a query, best first.
+
+    Exit code 0 when something was found, 1 when not. With -q nothing is printed.
+    """
+    asked = shared(ctx)
+    _check_output(asked, batch=batch, plain=plain, pretty=pretty, jsonl=jsonl, files=files, null=null)
+    if bool(query) == batch:
+        wrong = "--batch takes its queries from standard input" if batch else "no query given"
+        raise UsageError(wrong, "run: ragcli search --help")
+    service, settled, asked = engine.opened(asked, k=k, max_per_file=max_per_file, signals=signals_flag(no_signals))
+    settings = search_settings(settled, glob, language, format, explain=explain)
+    if fresh:
+        refresh(service, asked)
+    if batch:
+        return _batch(service, settled.k, settings, asked)
+    outcome = service.query(query_text(query or []), settled.k, settings)
+    tell(outcome.notices, outcome.degraded, asked)
+    if asked.quiet:
+        pass
+    elif asked.json or jsonl:
+        _json(outcome, lines=jsonl)
+    elif files:
+        _paths(outcome, null)
+    else:
+        _text(outcome, asked, plain=plain, pretty=pretty, context=context, explain=explain)
+    return FOUND if outcome.results else NOTHING
+
+
+def _check_output(
+    asked: Shared, *, batch: bool, null: bool, files: bool, plain: bool, pretty: bool, jsonl: bool
+) -> None:
+    chosen = {"--json": asked.json, "--jsonl": jsonl, "-l": files, "--plain": plain, "--pretty": pretty}
+    names = [name for name, on in chosen.items() if on]
+    if len(names) > 1:
+        raise UsageError(f"{names[0]} and {names[1]} exclude each other", "choose one form of output")
+    if null and not files:
+        raise UsageError("-0 goes with -l", "run: ragcli search -l -0 QUERY")
+    if batch and names and names[0] not in ("--json", "--jsonl"):
+        raise UsageError(f"--batch prints JSON lines and excludes {names[0]}", "leave one of them out")
+
+
+def _batch(service: "RagService", k: int, settings: SearchSettings, asked: Shared) -> int:
+    """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
+    import signal
+
+    from ragcli.cli.rendering.json_output import SCHEMA, outcome_value
+
+    # KeyboardInterrupt can be lost in a destructor, and the loop would go on; there is nothing here to clean up.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    found, wrong, told = False, False, False
+    for raw in sys.stdin.buffer:
+        query = raw.decode("utf-8", "replace").rstrip("\r\n")
+        try:
+            outcome = service.query(query, k, settings)
+        except UsageError as error:
+            wrong = True
+            output.write_json({"schema": SCHEMA, "query": query, "error": error.message, "results": []})
+        else:
+            found = found or bool(outcome.results)
+            tell([] if told else outcome.notices, outcome.degraded, asked)
+            told = True
+            output.write_json(outcome_value(outcome))
+        output.flush()
+    if wrong:
+        return UsageError.exit_code
+    return FOUND if found else NOTHING
+
+
+def _json(outcome: SearchOutcome, *, lines: bool) -> None:
+    from ragcli.cli.rendering.json_output import hit_values, outcome_value
+
+    for value in hit_values(outcome) if lines else [outcome_value(outcome)]:
+        output.write_json(value)
+
+
+def _paths(outcome: SearchOutcome, null: bool) -> None:
+    from ragcli.cli.rendering.shown_paths import shown_path, working_directory
+    from ragcli.cli.terminal.styles import visible_name
+
+    cwd = working_directory()
+    files = list(dict.fromkeys(result.file for result in outcome.results if result.file))
+    paths = [shown_path(outcome.root, file, cwd) for file in files]
+    if null:
+        output.write_bytes(b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths))
+    else:
+        output.write("".join(f"{visible_name(path)}\n" for path in paths))
+    unnamed = sum(not result.file for result in outcome.results)
+    if unnamed:
+        output.say(f"ragcli: {unnamed} of the hits are in added documents, which have no path")
+
+
+def _text(
+    outcome: SearchOutcome, asked: Shared, *, plain: bool, pretty: bool, context: int | None, explain: bool
+) -> None:
+    from ragcli.cli.rendering import render_search
+    from ragcli.cli.rendering.shown_paths import working_directory
+    from ragcli.cli.terminal.tty import stdout_terminal
+
+    terminal, cwd = stdout_terminal(asked), working_directory()
+    if pretty or (terminal.is_terminal and not plain):
+        lines = render_search.blocks(outcome, terminal, cwd, context=context, explain=explain)
+    else:
+        lines = render_search.plain(outcome, terminal, cwd)
+    for line in lines:
+        output.write(line)
+    if not outcome.results and terminal.is_terminal:
+        output.say("ragcli: nothing found")

@@ -1,0 +1,37 @@
+"""The `status` command: one session at a glance, or all of them."""
+
+from typing import Annotated
+
+import typer
+
+from ragcli.cli import context as engine
+from ragcli.cli.options import shared
+from ragcli.cli.terminal import output
+from ragcli.cli.terminal.tty import stdout_terminal
+
+All = Annotated[bool, typer.Option("--all", help="Show every session.")]
+
+
+def status(ctx: typer.Context, all: All = False) -> int:
+    """Show what is indexed, and what failed and why.
+
+    Files, chunks, added documents, formats, languages, size, last run; with --all one line a session.
+    """
+    from ragcli.cli.rendering.render_status import sessions_table, status_lines
+
+    asked = shared(ctx)
+    if all:
+        found = engine.manager(asked).sessions()
+    else:
+        found = [engine.opened(asked).service.get_status()]
+    if asked.json:
+        from ragcli.cli.rendering.json_output import SCHEMA, status_value
+
+        value = {"schema": SCHEMA, "sessions": [status_value(one) for one in found]} if all else status_value(found[0])
+        output.write_json(value)
+        return 0
+    terminal = stdout_terminal(asked)
+    lines = sessions_table(found, terminal) if all else status_lines(found[0], terminal, verbose=asked.verbose)
+    for line in lines:
+        output.write(f"{line}\n")
+    return 0

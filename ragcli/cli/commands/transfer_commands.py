@@ -1,0 +1,61 @@
+"""The commands `export` and `import`: a session as one file. Knows nothing of what is in it."""
+
+import os
+import sys
+from typing import Annotated, BinaryIO, cast
+
+import typer
+
+from ragcli.cli import context as engine
+from ragcli.cli.options import shared
+from ragcli.cli.search_options import Wait
+from ragcli.cli.terminal import output
+from ragcli.errors import UsageError
+
+Target = Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")]
+Source = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is standard input.")]
+
+
+def export(ctx: typer.Context, file: Target) -> int:
+    """Write a session to one file, to be imported elsewhere."""
+    service, _, asked = engine.opened(shared(ctx))
+    if file == "-":
+        if sys.stdout.isatty():
+            raise UsageError("an export is no text for a terminal", "give a file, or redirect standard output")
+        sys.stdout.flush()
+        service.export(cast(BinaryIO, sys.stdout.buffer))
+        return 0
+    # Beside the target and renamed at the end: a failed export leaves an older file as it was.
+    draft = f"{file}.{os.getpid()}.part"
+    try:
+        with open(draft, "xb") as target:
+            service.export(target)
+        os.replace(draft, file)
+    finally:
+        if os.path.exists(draft):
+            os.unlink(draft)
+    if not asked.quiet:
+        output.say(f"ragcli: wrote {file}")
+    return 0
+
+
+def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
+    """Make a session from a file that export wrote.
+
+    Every checksum is verified before anything is replaced.
+    Without --session it becomes the session of the working directory.
+    """
+    service, settings, asked = engine.opened_here(shared(ctx), wait=wait)
+    if file == "-":
+        service.import_(sys.stdin.buffer, wait=settings.wait)
+    else:
+        with open(file, "rb") as source:
+            service.import_(source, wait=settings.wait)
+    status = service.get_status()
+    if asked.json:
+        from ragcli.cli.rendering.json_output import status_value
+
+        output.write_json(status_value(status))
+    elif not asked.quiet:
+        output.say(f"ragcli: imported {status.files} files and {status.documents} added documents")
+    return 0

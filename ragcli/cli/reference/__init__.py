@@ -1,0 +1,1 @@
+"""Completion scripts and man pages from the live command tree."""

@@ -1,0 +1,1 @@
+"""Streams, terminals, progress and notices."""

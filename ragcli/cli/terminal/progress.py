@@ -1,0 +1,88 @@
+"""Shows how far an index run is, on standard error: a live bar on a terminal, sparse lines elsewhere if asked.
+
+The only module that loads rich, and only while a bar is shown.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ragcli.cli.options import Shared
+from ragcli.cli.terminal import output
+from ragcli.cli.terminal.styles import visible_name
+from ragcli.documents import IndexProgress, ProgressCallback
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_UPDATES = 0.05
+
+
+@contextmanager
+def progress(asked: Shared) -> Iterator[ProgressCallback | None]:
+    """Give a callback for an index run that shows its progress, None where none is to be shown."""
+    when = asked.progress or "auto"
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if when == "never" or asked.quiet or (when == "auto" and not terminal):
+        yield None
+    elif terminal and _live():
+        with _bar() as callback:
+            yield callback
+    else:
+        yield _lines(time.monotonic)
+
+
+def _live() -> bool:
+    import os
+
+    return os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def _bar() -> Iterator[ProgressCallback]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=None if console.width >= 60 else 8),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TimeRemainingColumn(),
+        TextColumn(
+            "{task.fields[file]}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
+        ),
+    )
+    began, last = time.monotonic(), 0.0
+    shown = columns if console.width >= 60 else columns[:3]
+    with Progress(*shown, console=console, transient=True, refresh_per_second=8) as bar:
+        task = bar.add_task("Indexing", total=None, rate="", file="")
+
+        def callback(state: IndexProgress) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last < _SECONDS_BETWEEN_UPDATES and state.indexed_files < state.total_files:
+                return
+            last = now
+            rate = f"{state.indexed_files / (now - began):.0f} files/s" if now > began else ""
+            bar.update(task, completed=state.indexed_files, total=state.total_files or None, rate=rate,
+                       file=visible_name(state.current_file))  # fmt: skip
+
+        yield callback
+
+
+def _lines(clock: Callable[[], float]) -> ProgressCallback:
+    began = last = clock()
+
+    def callback(state: IndexProgress) -> None:
+        nonlocal last
+        now = clock()
+        if now - last < _SECONDS_BETWEEN_LINES:
+            return
+        last = now
+        rate = state.indexed_files / (now - began)
+        left = f", {(state.total_files - state.indexed_files) / rate:.0f} s left" if rate else ""
+        output.say(f"ragcli: {state.indexed_files} of {state.total_files} files, {rate:.0f} files/s{left}")
+
+    return callback

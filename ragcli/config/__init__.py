@@ -1,0 +1,1 @@
+"""Settings: options as values, the keys they have, the files they come from, and how layers resolve."""

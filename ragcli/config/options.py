@@ -1,0 +1,77 @@
+"""Limits and options as plain values. `ragcli.config.resolve` reads them from flags, environment and files."""
+
+from typing import NamedTuple
+
+from ragcli.model import DocumentFormat
+
+MIB = 1024 * 1024
+
+
+class Limits(NamedTuple):
+    """Admission caps. `Limits()` is the strict profile of the seed, for trees nobody vouches for; see `STANDARD`."""
+
+    max_files: int = 4_096
+    max_entries: int = 8_192
+    max_depth: int = 64
+    max_total_text: int = 64 * MIB
+    max_raw_text: int = 16 * MIB
+    max_raw_binary: int = 16 * MIB
+    max_text: int = 16 * MIB
+    max_blocks: int = 65_536
+    max_block_chars: int = 1_048_576
+    max_chunk_lines: int = 100
+    max_chunk_bytes: int = 16 * 1024
+    max_chunks: int = 1_024
+    max_pdf_pages: int = 10_000
+    max_page_glyphs: int = 1_048_576
+    max_zip_entries: int = 1_000
+    max_xml_depth: int = 256
+    max_xml_nodes: int = 1_000_000
+    max_inflation: int = 8
+    extraction_seconds: float = 30.0
+    extraction_memory: int = 1024 * MIB
+    max_ignore_bytes: int = 64 * 1024
+    max_ignore_rules: int = 1_024
+
+
+STRICT = Limits()
+STANDARD = Limits(
+    max_files=1_000_000,
+    max_entries=4_000_000,
+    max_total_text=16 * 1024 * MIB,
+    max_raw_binary=64 * MIB,
+    max_text=64 * MIB,
+    max_blocks=1_000_000,
+    max_chunks=65_536,
+    max_zip_entries=10_000,
+    max_xml_nodes=20_000_000,
+)
+PROFILES = {"strict": STRICT, "standard": STANDARD}
+
+
+class IndexOptions(NamedTuple):
+    """What shapes an index; stored with its session. Engine default limits are strict, the command line's standard."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    format: DocumentFormat = DocumentFormat.AUTO
+    limits: Limits = STRICT
+    default_skips: bool = True
+    ignore_files: bool = True
+
+
+class SearchFilter(NamedTuple):
+    """Which documents a search may answer from. Globs are rg's: `!` leaves out, later wins."""
+
+    globs: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+
+
+class SearchSettings(NamedTuple):
+    """How a search ranks. `signals=False` is the seed's order exactly."""
+
+    signals: bool = True
+    max_per_file: int = 3
+    explain: bool = False
+    where: SearchFilter = SearchFilter()

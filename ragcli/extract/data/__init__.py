@@ -1,0 +1,1 @@
+"""JSON, CSV, YAML, TOML and notebooks."""

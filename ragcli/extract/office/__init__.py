@@ -1,0 +1,1 @@
+"""Word, Excel and PowerPoint: packages of XML parts."""

@@ -1,0 +1,1 @@
+"""PDF: pages, columns, fields and notes."""

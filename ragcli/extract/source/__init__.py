@@ -1,0 +1,1 @@
+"""Source code: bounded parses, symbols and the blocks they make."""

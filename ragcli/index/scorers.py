@@ -1,0 +1,175 @@
+"""The streams of an index: a query's terms to weighted postings, and those to scores by chunk. Pure over segments.
+
+Statistics count the living chunks of all segments. Additions go by falling weight, then field and term: an order that
+the query and the corpus decide, never how the corpus is cut into segments.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from ragcli.analysis.analyzers import QueryTerm
+from ragcli.index.postings import CODE_FIELD, ENGLISH_FIELD, FREQUENCY_BITS, PATH_FIELD, SYMBOL_FIELD
+from ragcli.index.scoring import DECIMALS, K1, B, Scores, add_bm25, add_tfidf, bm25_idf, tfidf_idf, tfidf_query_weights
+from ragcli.index.segment import Segment
+
+Ranges = list[tuple[int, int]]
+
+# What a match in the names of a chunk counts against one in its text. Sums over fields beat one BM25F frequency by
+# 0.014 NDCG@10 on 17 public repositories, and cost no merging of postings.
+SYMBOL_WEIGHT = 0.25
+PATH_WEIGHT = 1.0
+CODE_FIELDS = ((CODE_FIELD, 1.0, B), (SYMBOL_FIELD, SYMBOL_WEIGHT, 0.0), (PATH_FIELD, PATH_WEIGHT, 0.0))
+
+# Rounding to 9 decimals may lift a score by half a unit of the last; what is nearer than this to a cut is kept.
+SLACK = 2 * 10**-DECIMALS
+
+
+class Totals(NamedTuple):
+    """Living chunks and the sums of their lengths, over all segments."""
+
+    chunks: int
+    english_length: int
+    code_length: int
+
+
+class Addend(NamedTuple):
+    """One term's postings in one field, by segment, and what they count; `b` is 0 where length says nothing."""
+
+    weight: float
+    field: bytes
+    term: str
+    postings: list[Sequence[int]]
+    b: float
+
+
+class Plan(NamedTuple):
+    """What a stream adds up, in order. With `cosine` it is TF-IDF over norms, else BM25 over lengths.
+
+    `further` addends count only for chunks that an addend before them found: they put what holds a word of the query in
+    another order, and bring in nothing that holds none.
+    """
+
+    addends: list[Addend]
+    average: float
+    further: Sequence[Addend] = ()
+    cosine: bool = False
+    english: bool = False
+
+    @property
+    def postings(self) -> int:
+        """How many additions it takes."""
+        return sum(len(found) for addend in (*self.addends, *self.further) for found in addend.postings)
+
+    def lengths(self, segment: Segment) -> Sequence[int]:
+        """The lengths of a segment's chunks in the terms of this stream."""
+        return segment.english_lengths if self.english else segment.code_lengths
+
+
+class ChunkScores(Protocol):
+    """The scores of one segment's chunks in one stream."""
+
+    def best(self, depth: int, allowed: Ranges | None) -> list[tuple[float, int]]: ...
+
+    def get(self, chunk: int) -> float: ...
+
+
+def bm25_plan(segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm]) -> Plan:
+    """BM25 over English terms."""
+    addends = [_addend(segments, totals, ENGLISH_FIELD, term, 1.0, B) for term in terms]
+    return Plan(_ordered(addends), totals.english_length / max(totals.chunks, 1), english=True)
+
+
+def code_plan(
+    segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm], further: Iterable[QueryTerm] = ()
+) -> Plan:
+    """BM25 over code-aware terms of the text, and of the names and the path without regard to their length."""
+    addends, more = (
+        _ordered(_addend(segments, totals, field, t, weight, b) for t in some for field, weight, b in CODE_FIELDS)
+        for some in (terms, further)
+    )
+    return Plan(addends, totals.code_length / max(totals.chunks, 1), more)
+
+
+def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[QueryTerm]) -> Plan:
+    """Cosine of TF-IDF over code-aware terms; a chunk's weights carry no idf."""
+    postings = {term.term: _postings(segments, CODE_FIELD, term.term) for term in terms}
+    containing = {term: sum(map(len, found)) for term, found in postings.items()}
+    counts = {term.term: max(term.weight, 1.0) for term in terms if containing[term.term]}
+    weights = tfidf_query_weights(counts, lambda term: tfidf_idf(totals.chunks, containing[term]))
+    addends = [Addend(weight, CODE_FIELD, term, postings[term], 0.0) for term, weight in weights.items()]
+    return Plan(_ordered(addends), 0.0, cosine=True)
+
+
+def add_up(plan: Plan, segments: Sequence[Segment]) -> list[ChunkScores]:
+    """The scores of a plan, segment by segment, in dictionaries: right for few postings."""
+    scores: list[Scores] = [{} for _ in segments]
+    for addend in plan.addends:
+        for found, segment, into in zip(addend.postings, segments, scores, strict=True):
+            _add(plan, addend, found, segment, into)
+    for addend in plan.further:
+        for found, segment, into in zip(addend.postings, segments, scores, strict=True):
+            _add(plan, addend, [p for p in found if p >> FREQUENCY_BITS in into], segment, into)
+    return [SparseScores(found) for found in scores]
+
+
+def _add(plan: Plan, addend: Addend, postings: Sequence[int], segment: Segment, into: Scores) -> None:
+    if not postings:
+        return
+    if plan.cosine:
+        add_tfidf(into, postings, segment.norms, addend.weight)
+    else:
+        add_bm25(into, postings, plan.lengths(segment), addend.weight, plan.average, K1, addend.b)
+
+
+class SparseScores:
+    """Scores of the chunks that have any."""
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+
+    def get(self, chunk: int) -> float:
+        """A chunk's score."""
+        return self._scores.get(chunk, 0.0)
+
+    def best(self, depth: int, allowed: Ranges | None) -> list[tuple[float, int]]:
+        """At least the best `depth` of the allowed chunks, with all that tie for the last place; in no order."""
+        scores = self._scores if allowed is None else _within(self._scores, allowed)
+        if len(scores) <= depth:
+            return [(score, chunk) for chunk, score in scores.items()]
+        least = heapq.nlargest(depth, scores.values())[-1] - SLACK
+        return [(score, chunk) for chunk, score in scores.items() if score >= least]
+
+
+def _within(scores: Scores, ranges: Ranges) -> Scores:
+    found: Scores = {}
+    position = 0
+    for chunk in sorted(scores):
+        while position < len(ranges) and ranges[position][1] <= chunk:
+            position += 1
+        if position == len(ranges):
+            break
+        if ranges[position][0] <= chunk:
+            found[chunk] = scores[chunk]
+    return found
+
+
+def _ordered(addends: Iterable[Addend | None]) -> list[Addend]:
+    known = [addend for addend in addends if addend is not None]
+    return sorted(known, key=lambda addend: (-addend.weight, addend.field, addend.term))
+
+
+def _addend(
+    segments: Sequence[Segment], totals: Totals, field: bytes, term: QueryTerm, weight: float, b: float
+) -> Addend | None:
+    postings = _postings(segments, field, term.term)
+    containing = sum(map(len, postings))
+    if not containing:
+        return None
+    idf = bm25_idf(totals.chunks, containing)
+    return Addend(term.weight * weight * idf * (K1 + 1.0), field, term.term, postings, b)
+
+
+def _postings(segments: Sequence[Segment], field: bytes, term: str) -> list[Sequence[int]]:
+    key = field + term.encode("utf-8", "replace")
+    return [segment.postings(key) for segment in segments]

@@ -1,0 +1,256 @@
+"""One writer's work on a session: new segments flushed, dead documents marked, segments merged, a manifest committed.
+
+Nothing that readers see changes before `commit`. Flushed segments are named in PENDING at once, so that a run that is
+killed loses at most the segment it was filling.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from ragcli.documents import Chunk
+from ragcli.errors import IndexCorruptError
+from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow
+from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
+from ragcli.index.merge_policy import merge_group, with_dead
+from ragcli.index.merging import merge_segments
+from ragcli.index.segment import REBUILD_HINT, Segment
+from ragcli.index.segment_buffer import BatchPacker, PackedBatch
+from ragcli.index.segment_writer import SegmentBuilder
+from ragcli.indexing.plan import Living
+from ragcli.store.checked_file import BlobWriter
+from ragcli.store.snapshots import SnapshotStore
+
+# What a segment's batches may take in memory before it is flushed: some 70 MB of text make so much, sorting them takes
+# up to twice that for a moment.
+FLUSH_BYTES = 192 * 1024 * 1024
+
+
+class GenerationWriter:
+    """Collects the changes of one run on top of a manifest. Used under the session's lock."""
+
+    def __init__(self, store: SnapshotStore, base: Manifest, *, adopt: bool = True) -> None:
+        self._store = store
+        self._base = base
+        self._segments: dict[str, Segment] = {}
+        self._infos: dict[str, SegmentInfo] = {}
+        self._dead: dict[str, set[int]] = {}
+        for info in base.segments:
+            self._take(info)
+        self._adopted: set[tuple[str, int]] = set()
+        # Rows that were read once, so that a run over a large index does not read each of them three times.
+        self._rows: dict[tuple[str, int], DocumentRow] = {}
+        self._pending: list[str] = []
+        for name in store.pending() if adopt else ():
+            self._take_pending(name)
+        self._flushed: list[str] = []
+        self._sink: BlobWriter | None = None
+        self._builder: SegmentBuilder | None = None
+        self.changed = False
+        self.new_text_bytes = 0
+
+    # -- what is there
+
+    def living(self) -> tuple[dict[str, Living], dict[str, Living]]:
+        """The committed documents: files by path, added documents by id."""
+        files: dict[str, Living] = {}
+        added: dict[str, Living] = {}
+        for info in self._base.segments:
+            for ordinal, row in self._segments[info.name].documents():
+                (files if row.source == FILES else added)[row.path] = Living(info.name, ordinal, row)
+                self._rows[info.name, ordinal] = row
+        return files, added
+
+    def pending(self) -> dict[str, Living]:
+        """The files that runs without a commit have stored, by path."""
+        found: dict[str, Living] = {}
+        for name in self._pending:
+            for ordinal, row in self._segments[name].documents():
+                if row.source == FILES:
+                    found[row.path] = Living(name, ordinal, row)
+                    self._rows[name, ordinal] = row
+        return found
+
+    # -- changes
+
+    def add(self, batch: PackedBatch) -> None:
+        """Append a batch of new documents; flush a segment when it is large enough."""
+        if self._builder and not self._builder.room_for(batch):
+            self._flush()
+        if self._builder is None:
+            self._sink = self._store.segment_writer()
+            self._builder = SegmentBuilder(self._sink)
+        self._builder.add(batch)
+        self.new_text_bytes += batch.text_bytes
+        self.changed = True
+        if self._builder.packed_bytes >= FLUSH_BYTES:
+            self._flush()
+
+    def drop(self, living: Living) -> None:
+        """Leave a committed document out of the next generation."""
+        self._dead[living.segment].add(living.ordinal)
+        self.changed = True
+
+    def adopt(self, living: Living) -> None:
+        """Take a pending document over into the next generation."""
+        self._adopted.add((living.segment, living.ordinal))
+        self.changed = True
+
+    def drop_all(self) -> None:
+        """Leave every committed document out."""
+        for info in self._base.segments:
+            self._dead[info.name] = set(range(self._segments[info.name].totals.documents))
+        self.changed = self.changed or bool(self._base.segments)
+
+    def reanalyze(self) -> None:
+        """Analyze the stored texts of all living documents anew, in place of what is stored of them."""
+        for info in self._base.segments:
+            segment = self._segments[info.name]
+            for ordinal, _ in segment.documents():
+                for batch in _repacked(segment, ordinal):
+                    self.add(batch)
+        self.drop_all()
+
+    def living_text_bytes(self) -> int:
+        """Bytes of text that the next generation will hold, pending documents that were adopted included."""
+        total = self.new_text_bytes + sum(self._rows[place].text_bytes for place in self._adopted)
+        for (name, ordinal), row in self._rows.items():
+            if name not in self._pending and ordinal not in self._dead[name]:
+                total += row.text_bytes
+        return total
+
+    # -- the end
+
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make `manifest`, with this run's segments and corpus, the current generation; give it back completed."""
+        self._flush()
+        infos = self._merged(self._survivors())
+        corpus = corpus_of((self._segments[info.name] for info in infos), self._rows)
+        done = manifest._replace(segments=tuple(infos), corpus=corpus)
+        self._store.commit(done)
+        return done
+
+    def close(self) -> None:
+        """Give files back; what was not flushed is gone."""
+        if self._sink is not None:
+            self._sink.discard()
+            self._sink = None
+        for segment in self._segments.values():
+            segment.close()
+
+    def _take(self, info: SegmentInfo) -> None:
+        try:
+            self._segments[info.name] = Segment(self._store.open_segment(info.name), info.dead)
+        except FileNotFoundError:
+            raise IndexCorruptError(f"{info.name} is missing from the index", REBUILD_HINT) from None
+        self._infos[info.name] = info
+        self._dead[info.name] = set(info.dead)
+
+    def _take_pending(self, name: str) -> None:
+        """Offer a flushed segment's documents; damaged or not whole, it is worth nothing and read anew."""
+        if name in self._infos:
+            return
+        try:
+            blob = self._store.open_segment(name)
+            blob.verify()
+            segment = Segment(blob)
+        except (IndexCorruptError, FileNotFoundError):
+            return
+        self._pending.append(name)
+        self._segments[name] = segment
+        self._infos[name] = SegmentInfo(name, segment.file_size, *segment.totals)
+
+    def _flush(self) -> None:
+        if self._builder is None or self._sink is None:
+            return
+        totals = self._builder.finish()
+        name, size = self._sink.finish(SEGMENT_SUFFIX)
+        self._builder = self._sink = None
+        if name not in self._infos:
+            self._infos[name] = SegmentInfo(name, size, *totals)
+            self._segments[name] = Segment(self._store.open_segment(name))
+        self._flushed.append(name)
+        self._store.set_pending(sorted({*self._pending, *self._flushed}))
+
+    def _survivors(self) -> list[SegmentInfo]:
+        """The segments that still have living documents, with what is alive of them."""
+        for name in self._pending:
+            if name not in self._flushed:
+                count = self._infos[name].documents
+                self._dead[name] = {o for o in range(count) if (name, o) not in self._adopted}
+        found = []
+        for name, info in self._infos.items():
+            dead = set() if name in self._flushed else self._dead[name]
+            if len(dead) < info.documents:
+                found.append(with_dead(self._segments[name], info, dead))
+                self._segments[name].bury(dead)
+        return sorted(found, key=lambda info: info.name)
+
+    def _merged(self, infos: list[SegmentInfo]) -> list[SegmentInfo]:
+        while group := merge_group(infos):
+            sink = self._store.segment_writer()
+            try:
+                totals = merge_segments([self._segments[info.name] for info in group], sink)
+                name, size = sink.finish(SEGMENT_SUFFIX)
+            except BaseException:
+                sink.discard()
+                raise
+            self._segments[name] = Segment(self._store.open_segment(name))
+            names = {info.name for info in group}
+            kept = [info for info in infos if info.name not in names]
+            infos = sorted([*kept, SegmentInfo(name, size, *totals)], key=lambda info: info.name)
+        return infos
+
+
+def corpus_of(segments: Iterable[Segment], known: Mapping[tuple[str, int], DocumentRow] = {}) -> Corpus:
+    """Sum up the living documents. The digest does not depend on how they are cut into segments.
+
+    `known` holds rows that need not be read again, by segment and ordinal.
+    """
+    rows: list[tuple[str, str, DocumentRow, int]] = []
+    for segment in segments:
+        for ordinal in segment.living():
+            row = known.get((segment.name, ordinal)) or segment.document(ordinal)
+            rows.append((row.source, row.path, row, len(segment.chunk_range(ordinal))))
+    rows.sort(key=lambda entry: entry[:2])
+    digest = hashlib.sha256()
+    for source, path, row, _ in rows:
+        digest.update(f"{source}\0{path}\0".encode("utf-8", "surrogateescape") + row.fingerprint)
+    files = [entry for entry in rows if entry[0] == FILES]
+    return Corpus(
+        digest=digest.hexdigest()[:16],
+        files=len(files),
+        added=len(rows) - len(files),
+        chunks=sum(entry[3] for entry in rows),
+        text_bytes=sum(entry[2].text_bytes for entry in rows),
+        without_text=sum(not entry[3] for entry in files),
+        formats=_counted(entry[2].format for entry in files),
+        languages=_counted(entry[2].language for entry in files if entry[2].language),
+    )
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _repacked(segment: Segment, ordinal: int) -> list[PackedBatch]:
+    """A stored document, analyzed anew from its stored texts."""
+    texts: list[str] = []
+    chunks: list[Chunk] = []
+    ids: list[str] = []
+    position = 0
+    for row, text in stored_chunks(segment, ordinal):
+        chunks.append(Chunk(position, position + len(text), row.start_line, row.end_line, row.metadata))
+        position += len(text)
+        texts.append(text)
+        ids.append(row.id)
+    packer = BatchPacker()
+    packer.add(segment.document(ordinal), "".join(texts), chunks, ids)
+    return packer.finish()
+
+
+def stored_chunks(segment: Segment, ordinal: int) -> Iterator[tuple[ChunkRow, str]]:
+    """The rows and texts of a document's chunks."""
+    for chunk in segment.chunk_range(ordinal):
+        row = segment.chunk(chunk)
+        yield row, segment.text_of(ordinal, row)

@@ -1,0 +1,137 @@
+"""The account of one index run: what became of each file, for the report, the manifest and the stat cache. Pure."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ragcli.analysis.analyzers import ANALYZERS
+from ragcli.config.options import IndexOptions
+from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile
+from ragcli.errors import FailureCode, SourceRejectedError, StrictError
+from ragcli.extract.registry import SPECS
+from ragcli.index.manifest import options_to_plain
+from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, Item
+from ragcli.ingest.chunkers import NormalizedDocumentChunker
+from ragcli.model import Failure
+from ragcli.store import stat_cache as stats
+from ragcli.store.stat_cache import FileState
+from ragcli.workers.batch import ItemFailure
+
+# A failure of time or memory may not come again; the others would, on the same bytes with the same extractor.
+_PASSING = ("timed out", "out of memory", "crashed")
+
+
+def pipeline_digest(options: IndexOptions) -> str:
+    """A digest of all that decides what a file becomes; a stat cache made under another one is not trusted."""
+    extractors = [[spec.id, spec.version] for spec in SPECS]
+    chunker = [NormalizedDocumentChunker.id, NormalizedDocumentChunker.version]
+    parts = [options_to_plain(options), extractors, chunker, ANALYZERS]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Tally:
+    """Counts each file once, and keeps what the next run wants to know."""
+
+    def __init__(self, skipped: Iterable[Skipped]) -> None:
+        self.states: dict[str, FileState] = {}
+        self.failures: dict[str, Failure] = {}
+        self.skipped: list[Skipped] = list(skipped)
+        self.notices: list[str] = []
+        self._counts: Counter[str] = Counter()
+
+    def carry(self, carried: Mapping[str, FileState], failures: Iterable[Failure], skipped: Iterable[Skipped]) -> None:
+        """Take over files that have not changed, with why they failed or were left out."""
+        why = {failure.file: failure for failure in failures}
+        reasons = {entry.path: entry for entry in skipped}
+        for path, state in carried.items():
+            self.states[path] = state
+            if state.state == stats.FAILED:
+                self.failures[path] = why.get(path) or Failure(path, FailureCode.EXTRACTION.value, "failed before")
+            elif state.state == stats.LEFT_OUT:
+                self.skipped.append(reasons.get(path) or Skipped(path, SkipReason.UNSUPPORTED))
+            else:
+                self._counts["kept"] += 1
+
+    def count(self, outcome: FileOutcome, known: bool) -> None:
+        """Take note of a file that was looked at; `known` says whether something was stored of it."""
+        path = outcome.file.path
+        if outcome.kind == NEW:
+            self._counts["changed" if known else "new"] += 1
+            self._keep(outcome.file, stats.INDEXED)
+            self.notices += [f"{path}: {note}" for note in outcome.notes]
+        elif outcome.kind == SAME:
+            self._counts["kept"] += 1
+            self._keep(outcome.file, stats.INDEXED)
+        elif outcome.kind == FAILED:
+            self.failures[path] = Failure(path, outcome.code, outcome.reason)
+            if not outcome.reason.startswith(_PASSING):
+                self._keep(outcome.file, stats.FAILED)
+        else:
+            reason = SkipReason(outcome.code)
+            self.skipped.append(Skipped(path, reason, outcome.reason))
+            if reason not in (SkipReason.UNREADABLE, SkipReason.VANISHED):
+                self._keep(outcome.file, stats.LEFT_OUT)
+
+    def gone(self, count: int) -> None:
+        """Count documents whose files are no longer there."""
+        self._counts["gone"] += count
+
+    def counts(self) -> FileCounts:
+        """The run in numbers."""
+        return FileCounts(
+            new=self._counts["new"],
+            changed=self._counts["changed"],
+            kept=self._counts["kept"],
+            gone=self._counts["gone"],
+            failed=len(self.failures),
+            skipped=len(self.skipped),
+        )
+
+    @property
+    def usable(self) -> bool:
+        """Whether any file is or was a document."""
+        return bool(self._counts["new"] + self._counts["changed"] + self._counts["kept"] + len(self.failures))
+
+    def sorted_failures(self) -> list[Failure]:
+        """Failures by path."""
+        return [self.failures[path] for path in sorted(self.failures)]
+
+    def sorted_skipped(self) -> list[Skipped]:
+        """Paths left out, in order."""
+        return sorted(self.skipped)
+
+    def skipped_counts(self) -> dict[str, int]:
+        """How many paths were left out for each reason."""
+        return dict(sorted(Counter(entry.reason.value for entry in self.skipped).items()))
+
+    def _keep(self, file: SourceFile, state: str) -> None:
+        self.states[file.path] = FileState(file, state)
+
+
+def strict_failure(failures: Sequence[Failure]) -> StrictError:
+    """What `--strict` says of the documents that failed."""
+    first = failures[0]
+    return StrictError(
+        f"{len(failures):,} documents failed, the first is {first.file}: {first.reason}",
+        "nothing was committed; leave them out with --exclude, or run without --strict",
+    )
+
+
+def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError:
+    """Name the rule that left out most, since that is nearly always the mistake."""
+    rules = Counter(f"{entry.reason.value} {entry.rule}".rstrip() for entry in skipped)
+    (rule, count), *_ = sorted(rules.items(), key=lambda item: (-item[1], item[0])) or [("nothing", 0)]
+    return SourceRejectedError(
+        f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
+        "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
+    )
+
+
+_KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
+
+
+def failed_outcome(failure: ItemFailure[Item]) -> FileOutcome:
+    """What became of a file whose reading failed a worker."""
+    reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
+    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)

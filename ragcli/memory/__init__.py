@@ -1,0 +1,1 @@
+"""In-memory streams and their fusion, for programs that hold their own documents."""

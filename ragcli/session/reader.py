@@ -1,0 +1,232 @@
+"""What a session answers: searches, listings, status. Takes no lock and writes nothing.
+
+A generation stays open between searches of one process, and is left for a newer one as soon as there is one.
+"""
+
+import os
+from typing import NamedTuple
+
+from ragcli.analysis.analyzers import ANALYZERS
+from ragcli.config.options import SearchSettings
+from ragcli.errors import IndexCorruptError, SessionNotFoundError
+from ragcli.index.doc_table import FILES, DocumentRow
+from ragcli.index.index_searcher import IndexKnowledgeBase
+from ragcli.index.manifest import Manifest
+from ragcli.index.scorers import Totals
+from ragcli.index.segment import Segment
+from ragcli.model import (
+    Document,
+    FileInfo,
+    IndexStatus,
+    SearchOutcome,
+    StoredDocument,
+)
+from ragcli.retrieval.retriever import retrieve
+from ragcli.session.locator import SessionPlace
+from ragcli.session.results import Freshness, document_filter, search_result, stored_chunk
+from ragcli.store.snapshots import Generation, SnapshotStore
+
+
+class Opened(NamedTuple):
+    """One generation, ready to be searched."""
+
+    generation: Generation
+    segments: list[Segment]
+    knowledge_base: IndexKnowledgeBase
+
+    @property
+    def manifest(self) -> Manifest:
+        """The generation's manifest."""
+        return self.generation.manifest
+
+
+class SessionReader:
+    """Reads one session's current generation."""
+
+    def __init__(self, store: SnapshotStore, place: SessionPlace) -> None:
+        self._store = store
+        self._place = place
+        self._opened: Opened | None = None
+
+    # -- searching
+
+    def query(self, query: str, top_k: int, settings: SearchSettings) -> SearchOutcome:
+        """Answer one search from one generation."""
+        opened = self._open()
+        manifest = opened.manifest
+        ranked, pool = retrieve(opened.knowledge_base, query, top_k, settings, document_filter(settings.where))
+        freshness = Freshness(self._root(manifest), manifest, self._store)
+        results = []
+        for number, entry in enumerate(ranked, 1):
+            candidate = entry.candidate
+            row = opened.knowledge_base.document(candidate.document)
+            results.append(
+                search_result(
+                    number, candidate, row, entry.score, opened.knowledge_base.text(candidate.key),
+                    freshness.is_stale(row), entry.parts if settings.explain else {},
+                )
+            )  # fmt: skip
+        return SearchOutcome(
+            query, self._session, self._root(manifest), manifest.corpus.digest, results, pool.degraded,
+            self._notices(manifest),
+        )  # fmt: skip
+
+    # -- looking
+
+    def manifest(self) -> Manifest | None:
+        """The committed manifest; None before the first commit."""
+        return self._store.manifest()
+
+    def known(self) -> Manifest | None:
+        """The committed manifest; where it is damaged, the newest that is not, which still tells root and options."""
+        try:
+            return self._store.manifest()
+        except IndexCorruptError:
+            return self._store.last_readable()
+
+    def root(self) -> str:
+        """Where the tree is, by what `known` tells; '' where it tells nothing."""
+        manifest = self.known()
+        return self._root(manifest) if manifest is not None else ""
+
+    def documents(self) -> list[Document]:
+        """The added documents; SessionNotFoundError where there is no session."""
+        from ragcli.indexing.recovery import check_kept
+        from ragcli.store.document_file import load_documents
+
+        documents = load_documents(self._store.directory)
+        if not documents:
+            check_kept(self._store, self._known_manifest())
+        return documents
+
+    def files(self) -> list[FileInfo]:
+        """The indexed files by path."""
+        found = [
+            FileInfo(row.path, row.format, row.language, len(segment.chunk_range(ordinal)), "indexed")
+            for segment in self._open().segments
+            for ordinal, row in segment.documents()
+            if row.source == FILES
+        ]
+        return sorted(found)
+
+    def failed(self) -> list[FileInfo]:
+        """The files that failed when they were last read."""
+        return [FileInfo(f.file, "", "", 0, "failed", f.code, f.reason) for f in self._known_manifest().failures]
+
+    def skipped(self) -> list[FileInfo]:
+        """The paths that the last run left out."""
+        from ragcli.store.stat_cache import load_stats
+
+        cache = load_stats(self._store.directory, self._known_manifest().number)
+        return [
+            FileInfo(entry.path, "", "", 0, "skipped", entry.reason.value, entry.rule)
+            for entry in (cache.skipped if cache else ())
+        ]
+
+    def stored_file(self, path: str) -> StoredDocument | None:
+        """What is stored of a file, by its path relative to the root."""
+        for segment in self._open().segments:
+            for ordinal, row in segment.documents():
+                if row.source == FILES and row.path == path:
+                    return _stored(segment, ordinal, row)
+        return None
+
+    def stored_document(self, document: Document) -> StoredDocument:
+        """What is stored of an added document; its own text where it is not indexed yet."""
+        manifest = self._store.manifest()
+        for segment in self._open().segments if manifest else ():
+            for ordinal, row in segment.documents():
+                if row.source != FILES and row.path == document.id:
+                    return _stored(segment, ordinal, row)._replace(text=document.text)
+        return StoredDocument("", document.id, "TEXT", "", "", document.text, document.metadata, [])
+
+    def status(self) -> IndexStatus:
+        """The session at a glance."""
+        manifest = self._known_manifest()
+        corpus = manifest.corpus
+        return IndexStatus(
+            session=self._session,
+            root=self._root(manifest),
+            files=corpus.files,
+            chunks=corpus.chunks,
+            documents=corpus.added,
+            last_indexed=manifest.last_indexed,
+            generation=corpus.digest,
+            bytes=sum(self._store.directory.sizes().values()),
+            text_bytes=corpus.text_bytes,
+            without_text=corpus.without_text,
+            failed=list(manifest.failures),
+            skipped=manifest.skipped,
+            formats=corpus.formats,
+            languages=corpus.languages,
+        )
+
+    # -- inside
+
+    def _open(self) -> Opened:
+        known = self._opened
+        if known is not None and self._store.current_number() == known.manifest.number:
+            return known
+        # Never closed by hand: another thread may be in the middle of a search of it. Its files go with the last use.
+        self._opened = None
+        generation = self._store.open()
+        if generation is None:
+            raise self._unknown()
+        manifest = generation.manifest
+        segments = [Segment(blob, info.dead) for blob, info in zip(generation.blobs, manifest.segments, strict=True)]
+        totals = Totals(
+            sum(info.chunks for info in manifest.segments),
+            sum(info.english_length for info in manifest.segments),
+            sum(info.code_length for info in manifest.segments),
+        )
+        opened = Opened(generation, segments, IndexKnowledgeBase(segments, totals))
+        self._opened = opened
+        return opened
+
+    def _known_manifest(self) -> Manifest:
+        manifest = self._store.manifest()
+        if manifest is None:
+            raise self._unknown()
+        return manifest
+
+    def _unknown(self) -> SessionNotFoundError:
+        return SessionNotFoundError(
+            f"there is no session {self._session}", f"make it with: ragcli index -s {self._session} PATH"
+        )
+
+    @property
+    def _session(self) -> str:
+        return self._place.name or self._place.id
+
+    def _root(self, manifest: Manifest) -> str:
+        if self._place.root and manifest.only:
+            return os.path.dirname(self._place.root)
+        return self._place.root or manifest.root
+
+    def _notices(self, manifest: Manifest) -> list[str]:
+        notices = []
+        if self._place.moved_from:
+            notices.append(f"the indexed tree was {self._place.moved_from} and is now {self._place.root}")
+        if manifest.analyzers != ANALYZERS:
+            notices.append("the index was made by another version's analyzers; run: ragcli index")
+        return notices
+
+
+def _stored(segment: Segment, ordinal: int, row: DocumentRow) -> StoredDocument:
+    chunks = []
+    texts = []
+    for chunk in segment.chunk_range(ordinal):
+        stored = segment.chunk(chunk)
+        text = segment.text_of(ordinal, stored)
+        texts.append(text)
+        chunks.append(stored_chunk(stored, row, text))
+    return StoredDocument(
+        file=row.path if row.source == FILES else "",
+        id=row.path if row.source != FILES else "",
+        format=row.format,
+        language=row.language,
+        fingerprint=row.fingerprint.hex(),
+        text="".join(texts),
+        metadata=row.metadata,
+        chunks=chunks,
+    )

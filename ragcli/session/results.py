@@ -1,0 +1,106 @@
+"""Stored rows as what a search shows: results, whether their files changed since, and which documents may answer.
+
+Reads a file's size and time, never its bytes.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+
+from ragcli.config.options import SearchFilter
+from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow
+from ragcli.index.manifest import Manifest
+from ragcli.model import MAX_TIME_NS, Candidate, Metadata, SearchResult, StreamScore
+from ragcli.store.snapshots import SnapshotStore
+
+
+class Freshness:
+    """Whether the shown files are still what was indexed, by size and time."""
+
+    def __init__(self, root: str, manifest: Manifest, store: SnapshotStore) -> None:
+        self._root = root
+        self._manifest = manifest
+        self._store = store
+        self._there = bool(root) and os.path.isdir(root)
+        self._touched: dict[str, tuple[int, int]] | None = None
+
+    def is_stale(self, row: DocumentRow) -> bool | None:
+        """None where the tree is absent, or the document has no file."""
+        if not self._there or row.source != FILES:
+            return None
+        try:
+            status = os.lstat(os.path.join(self._root, row.path))
+        except OSError:
+            return True
+        now = status.st_size, max(-MAX_TIME_NS, min(status.st_mtime_ns, MAX_TIME_NS))
+        return now != (row.size, row.mtime_ns) and now != self._seen().get(row.path)
+
+    def _seen(self) -> dict[str, tuple[int, int]]:
+        """Files as the last run saw them: one that was touched and not changed keeps its row."""
+        if self._touched is None:
+            from ragcli.store.stat_cache import INDEXED, load_stats
+
+            cache = load_stats(self._store.directory, self._manifest.number)
+            states = cache.states.values() if cache else ()
+            self._touched = {s.file.path: (s.file.size, s.file.mtime_ns) for s in states if s.state == INDEXED}
+        return self._touched
+
+
+def search_result(
+    rank: int,
+    candidate: Candidate,
+    row: DocumentRow,
+    score: float,
+    text: str,
+    stale: bool | None,
+    parts: Mapping[str, float],
+) -> SearchResult:
+    """A ranked candidate as it is shown."""
+    streams = {name: place for name, place in candidate.streams.items() if place.rank}
+    return SearchResult(
+        rank=rank,
+        id=candidate.id if row.source == FILES else row.path,
+        file=row.path if row.source == FILES else "",
+        start_line=candidate.start_line,
+        end_line=candidate.end_line,
+        score=score,
+        streams=streams,
+        format=row.format,
+        language=row.language,
+        metadata=_metadata(row, candidate.metadata),
+        content=text,
+        stale=stale,
+        parts=parts,
+    )
+
+
+def stored_chunk(chunk: ChunkRow, row: DocumentRow, text: str) -> SearchResult:
+    """A chunk as stored: no rank, no score."""
+    streams: dict[str, StreamScore] = {}
+    return SearchResult(
+        0, chunk.id, row.path if row.source == FILES else "", chunk.start_line, chunk.end_line, 0.0, streams,
+        row.format, row.language, _metadata(row, chunk.metadata), text,
+    )  # fmt: skip
+
+
+def _metadata(row: DocumentRow, chunk: Metadata) -> Metadata:
+    return {**row.metadata, **chunk}
+
+
+def document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None:
+    """A predicate for what a search may answer from; added documents have no path, language or format to choose."""
+    if where == SearchFilter():
+        return None
+    from ragcli.ingest.patterns import GlobFilter
+
+    globs = GlobFilter(where.globs) if where.globs else None
+    languages = {language.lower() for language in where.languages}
+    formats = {format.upper() for format in where.formats}
+
+    def allowed(row: DocumentRow) -> bool:
+        if row.source != FILES:
+            return False
+        if languages and row.language.lower() not in languages and row.format.lower() not in languages:
+            return False
+        return (not formats or row.format in formats) and (globs is None or globs(row.path))
+
+    return allowed

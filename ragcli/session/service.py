@@ -1,0 +1,243 @@
+"""RagService: the one door of the engine. Index, search, prompt and manage one session.
+
+Searches take no lock and answer from one pinned generation; whatever writes holds the session's lock.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, BinaryIO
+
+from ragcli.config.options import IndexOptions, SearchSettings
+from ragcli.errors import DocumentNotFoundError, IndexCorruptError, SessionNotFoundError, UsageError
+from ragcli.model import (
+    ContextPrompt,
+    Document,
+    DocumentInfo,
+    FileInfo,
+    IndexStatus,
+    Scalar,
+    SearchOutcome,
+    SearchResult,
+    StoredDocument,
+)
+from ragcli.session.locator import SessionPlace, Sessions
+from ragcli.session.reader import SessionReader
+from ragcli.store.directory import Directory, OsDirectory
+from ragcli.store.snapshots import SnapshotStore
+
+if TYPE_CHECKING:
+    from ragcli.documents import IndexReport, ProgressCallback
+    from ragcli.session.writer import SessionWriter
+
+DEFAULT_WAIT = 10.0
+PREVIEW = 100
+
+
+class RagService:
+    """One session. Made by SessionManager; nothing is stored before the first write."""
+
+    def __init__(
+        self, place: SessionPlace, sessions: Sessions | None = None, directory: Directory | None = None
+    ) -> None:
+        self._place = place
+        self._sessions = sessions
+        self._directory = directory or OsDirectory(place.path)
+        self._reader = SessionReader(SnapshotStore(self._directory), place)
+
+    @property
+    def session(self) -> str:
+        """The session's name, or the id of a directory's session."""
+        return self._place.name or self._place.id
+
+    # -- searching
+
+    def search(self, query: str, top_k: int = 10) -> list[SearchResult]:
+        """The best `top_k` chunks for a query, best first."""
+        return self.query(query, top_k).results
+
+    def query(self, query: str, top_k: int = 10, settings: SearchSettings = SearchSettings()) -> SearchOutcome:
+        """The same with what surrounds it: generation, root, failed streams, notices."""
+        return self._reader.query(query, _checked(top_k), settings)
+
+    def build_context_prompt(self, query: str, top_k: int = 5) -> str:
+        """The query behind fenced evidence; the query alone where nothing is found or rendering fails."""
+        return self.context_prompt(query, top_k).prompt
+
+    def context_prompt(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        max_tokens: int | None = None,
+        settings: SearchSettings = SearchSettings(),
+    ) -> ContextPrompt:
+        """The same with its estimated tokens and evidence. UsageError where the query alone is over `max_tokens`."""
+        from ragcli.prompt import render
+
+        return render(query, self.query(query, top_k, settings).results, max_tokens)
+
+    # -- looking
+
+    def get_status(self) -> IndexStatus:
+        """Counts, sizes, the last run, what failed and was left out."""
+        return self._reader.status()
+
+    def stored_options(self) -> IndexOptions | None:
+        """The options of the last index run, None before the first; also of a damaged index, as far as it tells."""
+        manifest = self._reader.known()
+        return manifest.options if manifest is not None and manifest.root else None
+
+    def stored_root(self) -> str:
+        """The root of the last index run, '' before the first; also of a damaged index, as far as it tells."""
+        return self._reader.root()
+
+    def list_documents(self) -> list[DocumentInfo]:
+        """The added documents by id."""
+        return [
+            DocumentInfo(document.id, document.text[:PREVIEW], len(document.text), document.metadata)
+            for document in self._reader.documents()
+        ]
+
+    def list_files(self) -> list[FileInfo]:
+        """The indexed files by path."""
+        return self._reader.files()
+
+    def list_failed(self) -> list[FileInfo]:
+        """The files that failed when they were last read, with why."""
+        return self._reader.failed()
+
+    def list_skipped(self) -> list[FileInfo]:
+        """The paths that the last run left out, with why."""
+        return self._reader.skipped()
+
+    def get_document(self, id: str) -> Document | None:
+        """An added document by its id or an unambiguous beginning of it."""
+        found = [document for document in self._reader.documents() if id and document.id.startswith(id)]
+        if len(found) > 1 and all(document.id != id for document in found):
+            raise UsageError(f"{id} is the beginning of {len(found)} ids", "give more of the id; see: ragcli list")
+        return next((document for document in found if document.id == id), found[0] if found else None)
+
+    def show(self, name: str) -> StoredDocument:
+        """What is stored of a file (path relative to the root) or of an added document (by id)."""
+        stored = self._reader.stored_file(name)
+        if stored is None:
+            document = self.get_document(name)
+            stored = self._reader.stored_document(document) if document else None
+        if stored is None:
+            raise DocumentNotFoundError(
+                f"nothing is stored of {name}", "see what is with: ragcli list --files  (added documents: ragcli list)"
+            )
+        return stored
+
+    # -- writing
+
+    def index_directory(
+        self,
+        path: str | os.PathLike[str],
+        progress: "ProgressCallback | None" = None,
+        *,
+        options: IndexOptions | None = None,
+        rebuild: bool = False,
+        verify: bool = False,
+        strict: bool = False,
+        dry_run: bool = False,
+        allow_empty: bool = False,
+        workers: int | None = None,
+        wait: float = DEFAULT_WAIT,
+    ) -> "IndexReport":
+        """Bring the index up to date with a directory or one file; only what changed is read."""
+        return self._writer().index(
+            os.fspath(path), progress, options, wait, rebuild=rebuild, verify=verify, strict=strict,
+            dry_run=dry_run, allow_empty=allow_empty, workers=workers,
+        )  # fmt: skip
+
+    def add_document(self, text: str, metadata: Mapping[str, Scalar] = {}, *, wait: float = DEFAULT_WAIT) -> str:
+        """Add a document of your own beside the files; its id."""
+        return self.add(text, metadata, wait=wait)[0]
+
+    def add(self, text: str, metadata: Mapping[str, Scalar], *, wait: float = DEFAULT_WAIT) -> tuple[str, bool]:
+        """The same; whether it is new comes with the id."""
+        return self._writer().add(text, metadata, wait)
+
+    def remove_document(self, id: str, *, wait: float = DEFAULT_WAIT) -> bool:
+        """Remove an added document by its id or an unambiguous beginning of it; False where there is none."""
+        document = self.get_document(id)
+        return document is not None and self._writer().remove(document.id, wait)
+
+    def clear(self, *, wait: float = DEFAULT_WAIT) -> None:
+        """Empty the index, the added documents and what is known of files; the session stays."""
+        # Damage is no reason not to: then this is the way out.
+        with contextlib.suppress(IndexCorruptError):
+            if self._reader.manifest() is None and not self._reader.documents():
+                raise self._missing()
+        self._writer().clear(wait)
+
+    def export(self, target: BinaryIO) -> None:
+        """Write the session as one tar file."""
+        from ragcli.session.transfer import export_session
+
+        export_session(self._directory, target)
+
+    def import_(self, source: BinaryIO, *, wait: float = DEFAULT_WAIT) -> None:
+        """Replace the session by an exported one, once all of it has passed its checks."""
+        from ragcli.session.transfer import import_session
+
+        import_session(self._directory, self._place, source, wait)
+
+    def _writer(self) -> "SessionWriter":
+        from ragcli.session.writer import SessionWriter
+
+        return SessionWriter(self._directory, self._place, self._sessions)
+
+    def _missing(self) -> SessionNotFoundError:
+        return SessionNotFoundError(f"there is no session {self.session}", "make it with: ragcli index -s NAME PATH")
+
+
+class SessionManager:
+    """Makes each session's RagService on first use."""
+
+    def __init__(self, data_dir: str | os.PathLike[str]) -> None:
+        self._sessions = Sessions(data_dir)
+        self._services: dict[str, RagService] = {}
+
+    def get_rag(self, session: str) -> RagService:
+        """The service of a named session, or of an id."""
+        return self._service(self._sessions.named(session))
+
+    def rag_for_path(self, path: str) -> RagService:
+        """The service of a directory's or file's own session."""
+        return self._service(self._sessions.of_root(path))
+
+    def rag_for_directory(self, directory: str) -> RagService:
+        """The service of the nearest ancestor that is indexed; SessionNotFoundError where none is."""
+        return self._service(self._sessions.of_directory(directory))
+
+    def root_for_directory(self, directory: str) -> str:
+        """The nearest ancestor that has a session, by its name alone: also where the index is damaged; '' for none."""
+        return self._sessions.nearest(directory)
+
+    def sessions(self) -> list[IndexStatus]:
+        """The status of every session."""
+        return [self._service(place).get_status() for place in self._sessions.all()]
+
+    def session_names(self) -> list[str]:
+        """Every session's name or id; opens none."""
+        return [place.id for place in self._sessions.all()]
+
+    def remove_session(self, session: str, *, wait: float = DEFAULT_WAIT) -> bool:
+        """Delete a session with all that it holds; False where there is none."""
+        self._services.pop(session, None)
+        return self._sessions.remove(self._sessions.named(session), wait)
+
+    def _service(self, place: SessionPlace) -> RagService:
+        service = self._services.get(place.id)
+        if service is None:
+            service = self._services[place.id] = RagService(place, self._sessions)
+        return service
+
+
+def _checked(top_k: int) -> int:
+    if top_k < 1:
+        raise UsageError(f"-k must be 1 or more, not {top_k}", "give the number of results you want")
+    return top_k

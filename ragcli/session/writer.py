@@ -1,0 +1,192 @@
+"""What changes a session: index, add, remove, clear. Each holds the session's lock and ends in one commit."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ragcli.analysis.analyzers import ANALYZERS
+from ragcli.config.options import STANDARD, IndexOptions
+from ragcli.documents import IndexReport, ProgressCallback
+from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
+from ragcli.index.manifest import Manifest
+from ragcli.indexing.added_documents import ids_digest, make_document, reconcile
+from ragcli.indexing.base_generation import IndexRequest
+from ragcli.indexing.index_writer import GenerationWriter, corpus_of
+from ragcli.indexing.indexer import FileIndexer
+from ragcli.indexing.recovery import mend_documents
+from ragcli.model import Document, Scalar
+from ragcli.session.locator import SessionPlace, Sessions, root_key
+from ragcli.store.directory import Directory, OsDirectory
+from ragcli.store.document_file import load_documents, replaced_documents
+from ragcli.store.snapshots import SnapshotStore
+from ragcli.store.stat_cache import StatCache, load_stats, save_stats
+
+
+class SessionWriter:
+    """Writes one session."""
+
+    def __init__(self, directory: Directory, place: SessionPlace, sessions: Sessions | None) -> None:
+        self._directory = directory
+        self._store = SnapshotStore(directory)
+        self._place = place
+        self._sessions = sessions
+
+    def index(
+        self,
+        path: str,
+        progress: ProgressCallback | None,
+        options: IndexOptions | None,
+        wait: float,
+        **how: Any,
+    ) -> IndexReport:
+        """Index a directory or file; `how` are fields of IndexRequest."""
+        root, only = _root_of(path)
+        if how["dry_run"]:
+            return self._index(root, only, progress, options, how)
+        self._rebind()
+        with self._directory.lock(wait):
+            mended = mend_documents(self._store)
+            report = self._index(root, only, progress, options, how)
+        if mended:
+            report.notices.insert(0, mended)
+        if self._place.moved_from:
+            report.notices.insert(0, f"the index of {self._place.moved_from} was taken along to {path}")
+        return report
+
+    def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
+        """Add a document; adding it again changes nothing."""
+        document = make_document(text, metadata)
+        with self._directory.lock(wait):
+            documents = self._documents()
+            if any(known.id == document.id for known in documents):
+                return document.id, False
+            self._replace_documents([*documents, document])
+        return document.id, True
+
+    def remove(self, id: str, wait: float) -> bool:
+        """Remove an added document."""
+        with self._directory.lock(wait):
+            documents = self._documents()
+            kept = [document for document in documents if document.id != id]
+            if len(kept) == len(documents):
+                return False
+            self._replace_documents(kept)
+        return True
+
+    def clear(self, wait: float) -> None:
+        """Empty everything; the session with its name and root stays."""
+        with self._directory.lock(wait):
+            base = self._stored_manifest() or self._first()
+            empty = base._replace(
+                number=max(base.number, self._store.last_number()) + 1,
+                analyzers=ANALYZERS,
+                added=ids_digest(()),
+                last_indexed=0.0,
+                segments=(),
+                failures=(),
+                skipped={},
+                corpus=corpus_of(()),
+            )
+            with replaced_documents(self._store, []):
+                self._store.commit(empty)
+            self._store.tidy()
+
+    def _index(
+        self,
+        root: str,
+        only: str,
+        progress: ProgressCallback | None,
+        options: IndexOptions | None,
+        how: dict[str, Any],
+    ) -> IndexReport:
+        stored = self._stored_manifest()
+        if stored is not None:
+            self._check_root(stored, root, only, rebuild=how["rebuild"])
+        if options is None:
+            options = stored.options if stored is not None and stored.root else IndexOptions(limits=STANDARD)
+        request = IndexRequest(
+            session=self._place.name or self._place.id,
+            name=self._place.name,
+            root=root,
+            only=only,
+            store=os.path.realpath(os.path.dirname(self._place.path)),
+            root_key=root_key(os.path.join(root, only)),
+            options=options,
+            **how,
+        )
+        return FileIndexer(self._store).index(request, progress)
+
+    def _check_root(self, stored: Manifest, root: str, only: str, rebuild: bool) -> None:
+        """A named session keeps its root while that is there; a directory's session has no other."""
+        old = os.path.join(stored.root, stored.only)
+        if not stored.root or old == os.path.join(root, only) or rebuild or not os.path.lexists(old):
+            return
+        raise UsageError(
+            f"session {self._place.name or self._place.id} is of {old}, not of {os.path.join(root, only)}",
+            "use another name, or give --rebuild to replace it",
+        )
+
+    def _rebind(self) -> None:
+        """Take the session of a moved tree along to its new root."""
+        if self._place.root and self._sessions is not None:
+            self._place = self._sessions.rebind(self._place)
+            self._directory = OsDirectory(self._place.path)
+            self._store = SnapshotStore(self._directory)
+
+    def _documents(self) -> list[Document]:
+        """The added documents, indexed as they are: a run that was killed may have kept one and not indexed it."""
+        mend_documents(self._store)
+        documents = load_documents(self._directory)
+        known = self._base().added
+        if (documents or known) and known != ids_digest(documents):
+            self._replace_documents(documents)
+        return documents
+
+    def _replace_documents(self, documents: list[Document]) -> None:
+        """Save the added documents and commit a generation that indexes just them beside the files."""
+        base = self._base()
+        writer = GenerationWriter(self._store, base, adopt=False)
+        try:
+            with replaced_documents(self._store, documents):
+                self._commit_documents(writer, base, documents)
+        finally:
+            writer.close()
+
+    def _commit_documents(self, writer: GenerationWriter, base: Manifest, documents: list[Document]) -> None:
+        if base.segments and base.analyzers != ANALYZERS:
+            writer.reanalyze()
+        _, added = writer.living()
+        reconcile(writer, documents, added)
+        number = max(base.number, self._store.last_number()) + 1
+        cache = load_stats(self._directory, base.number)
+        manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
+        self._store.set_pending([])
+        save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
+        writer.commit(manifest)
+        self._store.tidy()
+
+    def _base(self) -> Manifest:
+        return self._store.manifest() or self._first()
+
+    def _first(self) -> Manifest:
+        """What a session is before anything was committed, or where that cannot be read."""
+        return Manifest(self._store.last_number(), self._place.name or self._place.id, self._place.name)
+
+    def _stored_manifest(self) -> Manifest | None:
+        try:
+            return self._store.manifest()
+        except IndexCorruptError:
+            return self._store.last_readable()
+
+
+def _root_of(path: str) -> tuple[str, str]:
+    """A path as its real root and, for a file, its name there."""
+    if not os.path.lexists(path):
+        piped = "a text from standard input is added with: ragcli add -"
+        raise UsageError(f"{path} does not exist", piped if path == "-" else "name a directory or a file")
+    real = os.path.realpath(path)
+    if os.path.isdir(real):
+        return real, ""
+    if os.path.islink(path) and not os.path.exists(real):
+        raise SourceRejectedError(f"{path} is a link to nothing", "name a directory or a file")
+    return os.path.dirname(real), os.path.basename(real)
