@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragcli.config.options import IndexOptions as IndexOptions
     from ragcli.config.options import Limits as Limits
-    from ragcli.config.options import SearchSettings as SearchSettings
+    from ragcli.config.options import QueryOptions as QueryOptions
     from ragcli.documents import ContentExtractor as ContentExtractor
     from ragcli.documents import IndexProgress as IndexProgress
     from ragcli.documents import IndexReport as IndexReport
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ragcli.model import DocumentInfo as DocumentInfo
     from ragcli.model import IndexStatus as IndexStatus
     from ragcli.model import SearchResult as SearchResult
-    from ragcli.retrieval.chunk_source import KnowledgeBase as KnowledgeBase
+    from ragcli.retrieval.chunk_source import ChunkSource as ChunkSource
     from ragcli.session.service import RagService as RagService
     from ragcli.session.service import SessionManager as SessionManager
 
@@ -38,6 +38,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "BM25Stream": "memory.streams",
+    "ChunkSource": "retrieval.chunk_source",
     "CodeChunker": "ingest.chunkers",
     "ContentExtractor": "documents",
     "ContentExtractorRegistry": "extract.registry",
@@ -53,7 +54,6 @@ _MODULES = {
     "IndexProgress": "documents",
     "IndexReport": "documents",
     "IndexStatus": "model",
-    "KnowledgeBase": "retrieval.chunk_source",
     "KnowledgeBaseStream": "memory.streams",
     "Limits": "config.options",
     "NormalizedDocument": "documents",
@@ -61,12 +61,13 @@ _MODULES = {
     "RagError": "errors",
     "RagService": "session.service",
     "SearchResult": "model",
-    "SearchSettings": "config.options",
+    "QueryOptions": "config.options",
     "SessionManager": "session.service",
 }
 
 __all__ = [
     "BM25Stream",
+    "ChunkSource",
     "CodeChunker",
     "ContentExtractor",
     "ContentExtractorRegistry",
@@ -82,15 +83,14 @@ __all__ = [
     "IndexProgress",
     "IndexReport",
     "IndexStatus",
-    "KnowledgeBase",
     "KnowledgeBaseStream",
     "Limits",
     "NormalizedDocument",
     "NormalizedDocumentChunker",
+    "QueryOptions",
     "RagError",
     "RagService",
     "SearchResult",
-    "SearchSettings",
     "SessionManager",
     "__version__",
 ]

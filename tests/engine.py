@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
+from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
 from ragcli.documents import IndexReport
 from ragcli.session.locator import SessionPlace
 from ragcli.session.service import RagService
@@ -32,7 +32,7 @@ def answers(rag: RagService, queries: tuple[str, ...] = QUERIES, top_k: int = 20
     shown: list[object] = []
     for query in queries:
         for signals in (True, False):
-            outcome = rag.query(query, top_k, SearchSettings(signals=signals, max_per_file=50))
+            outcome = rag.query(query, top_k, QueryOptions(signals=signals, max_per_file=50))
             results = [result._replace(stale=None) for result in outcome.results]
             shown.append((query, signals, outcome.generation, results, outcome.degraded))
     return shown

@@ -107,7 +107,7 @@ def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
 @pytest.mark.parametrize(
     ("room", "planted"),
     [
-        ("retrieval", "from ragcli.store.checked_file import Blob"),
+        ("retrieval", "from ragcli.store.checked_file import CheckedFile"),
         ("ingest", "import ragcli.index.segment"),
         ("store", "from ragcli.analysis.analyzers import english_terms"),
         ("index", "def f():\n    from ragcli.store import codec"),

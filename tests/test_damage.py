@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragcli.errors import IndexCorruptError, IndexVersionError, RagError, SessionNotFoundError
 from ragcli.session.service import RagService
-from ragcli.store.checked_file import Blob, BlobWriter
+from ragcli.store.checked_file import CheckedFile, CheckedFileWriter
 from ragcli.store.codec import decode, encode
 from ragcli.store.directory import MemorySource, RamDirectory
 from ragcli.store.snapshots import MANIFEST_KIND
@@ -268,7 +268,7 @@ def tarred(members: dict[str, bytes]) -> io.BytesIO:
 def forged(members: dict[str, bytes], name: str, payload: bytes) -> io.BytesIO:
     """An export with another payload in place of a segment's, sound in every checksum."""
     directory = RamDirectory()
-    writer = BlobWriter(directory)
+    writer = CheckedFileWriter(directory)
     writer.write(payload)
     other, size = writer.finish(".segment")
     manifest = decode(MANIFEST_KIND, "manifest", members["manifest"])
@@ -288,7 +288,7 @@ def test_an_import_that_makes_no_sense_under_sound_checksums_is_refused_or_harml
     """A session file comes from somebody else; whatever it holds, no door ends in anything but an answer of ours."""
     members = exported(service(RamDirectory(dict(sound))))
     name = data.draw(st.sampled_from(sorted(name for name in members if name.endswith(".segment"))))
-    payload = bytearray(members[name][: Blob(name, MemorySource(members[name])).size])
+    payload = bytearray(members[name][: CheckedFile(name, MemorySource(members[name])).size])
     for _ in range(data.draw(st.integers(1, 3))):
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
     directory = RamDirectory()
@@ -310,7 +310,7 @@ def test_a_forged_import_of_sound_parts_is_taken(sound: Files, right: list[objec
     members = exported(service(RamDirectory(dict(sound))))
     for name in members:
         if name.endswith(".segment"):
-            size = Blob(name, MemorySource(members[name])).size
+            size = CheckedFile(name, MemorySource(members[name])).size
             directory = RamDirectory()
             service(directory).import_(forged(members, name, members[name][:size]))
             assert everything(service(directory))[0] == right[0]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ragcli.config.options import STANDARD, STRICT, IndexOptions, Limits, SearchFilter, SearchSettings
+from ragcli.config.options import STANDARD, STRICT, IndexOptions, Limits, QueryOptions, SearchFilter
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.errors import DocumentProcessingError, RagError
 from ragcli.extract import registry
@@ -271,7 +271,7 @@ words = st.sampled_from(
 queries = st.text(st.characters(), max_size=40) | st.lists(words | st.text(max_size=6), max_size=8).map(" ".join)
 
 
-def ask(rag: RagService, query: str, settings: SearchSettings, k: int) -> None:
+def ask(rag: RagService, query: str, settings: QueryOptions, k: int) -> None:
     outcome = rag.query(query, k, settings)
     assert not outcome.degraded
     assert len(outcome.results) <= k
@@ -299,7 +299,7 @@ def test_any_query_is_answered_in_order(
     """Best first, the same each time, and fewer results are the beginning of more."""
     where = SearchFilter(globs=tuple(globs))
     try:
-        ask(searched, query, SearchSettings(signals=signals, where=where), k)
+        ask(searched, query, QueryOptions(signals=signals, where=where), k)
     except RagError as error:
         assert "\n" not in error.message
 
@@ -309,7 +309,7 @@ def test_any_query_is_answered_in_order(
 @settings(max_examples=5000, deadline=None, suppress_health_check=SLOW)
 @given(queries, st.booleans(), st.integers(1, 20))
 def test_many_queries_are_answered_in_order(searched: RagService, query: str, signals: bool, k: int) -> None:
-    ask(searched, query, SearchSettings(signals=signals), k)
+    ask(searched, query, QueryOptions(signals=signals), k)
 
 
 def test_options_of_any_text_are_refused_or_taken(tmp_path: Path) -> None:

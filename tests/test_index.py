@@ -18,9 +18,9 @@ from ragcli.index.doc_table import ChunkRow, DocumentRow, pack_rows, unpack_chun
 from ragcli.index.postings import MAX_FREQUENCY, pack_u32, shift_postings, unpack_u32
 from ragcli.index.postings_builder import vector_norm
 from ragcli.index.segment import Segment
-from ragcli.index.segment_buffer import BatchPacker, PackedBatch
+from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.index.segment_writer import SegmentBuilder
-from ragcli.store.checked_file import PAGE, Blob, BlobWriter
+from ragcli.store.checked_file import PAGE, CheckedFile, CheckedFileWriter
 from ragcli.store.directory import RamDirectory
 from tests.engine import answers, index, service, write
 
@@ -53,10 +53,10 @@ def row(path: str, source: str = "") -> DocumentRow:
 
 def segment_of(documents: dict[str, list[str]]) -> Segment:
     directory = RamDirectory()
-    sink = BlobWriter(directory)
+    sink = CheckedFileWriter(directory)
     builder = SegmentBuilder(sink)
     for path, contents in documents.items():
-        packer = BatchPacker()
+        packer = SegmentBuffer()
         text = "".join(contents)
         chunks = []
         at = 0
@@ -68,7 +68,7 @@ def segment_of(documents: dict[str, list[str]]) -> Segment:
             builder.add(batch)
     builder.finish()
     name, _ = sink.finish(".segment")
-    return Segment(Blob(name, directory.open(name)))
+    return Segment(CheckedFile(name, directory.open(name)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -117,8 +117,8 @@ def test_a_batch_of_more_words_than_sixteen_bits_count_is_in_order() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4), st.lists(texts, min_size=1, max_size=3))
 def test_a_batch_is_packed_alike_whatever_was_packed_before(earlier: list[str], later: list[str]) -> None:
-    def packed(contents: list[str]) -> list[PackedBatch]:
-        packer = BatchPacker()
+    def packed(contents: list[str]) -> list[InMemorySegment]:
+        packer = SegmentBuffer()
         for number, content in enumerate(contents):
             chunks = [Chunk(0, len(content), 1, 1, {"symbol": "Alpha"})]
             packer.add(row(f"f{number}.txt"), content, chunks, [f"{number}"])
@@ -181,12 +181,12 @@ def test_rows_come_back_as_they_were(metadata: dict[str, object]) -> None:
 def test_a_blob_gives_back_any_part_and_refuses_a_flipped_bit(size: int, data: st.DataObject) -> None:
     payload = random.Random(size).randbytes(size)
     directory = RamDirectory()
-    writer = BlobWriter(directory)
+    writer = CheckedFileWriter(directory)
     for start in range(0, size, 40_000):
         writer.write(payload[start : start + 40_000])
     name, whole = writer.finish(".segment")
     assert whole == len(directory.files[name])
-    blob = Blob(name, directory.open(name))
+    blob = CheckedFile(name, directory.open(name))
     start = data.draw(st.integers(0, size))
     end = data.draw(st.integers(start, size))
     assert bytes(blob.read(start, end - start)) == payload[start:end]
@@ -196,7 +196,7 @@ def test_a_blob_gives_back_any_part_and_refuses_a_flipped_bit(size: int, data: s
     flipped[at] ^= 1 << data.draw(st.integers(0, 7))
     directory.files[name] = bytes(flipped)
     with pytest.raises(IndexCorruptError):
-        Blob(name, directory.open(name)).verify()
+        CheckedFile(name, directory.open(name)).verify()
 
 
 def test_a_text_block_that_inflates_without_end_is_not_inflated() -> None:

@@ -17,8 +17,8 @@ from ragcli.index import postings_merger as gathering
 from ragcli.index import segment_buffer as packing
 from ragcli.index import segment_writer
 from ragcli.index.postings import FIELDS, MAX_CHUNKS, WORD_BITS, PackedPostings, pack_u32, unpack_u32
-from ragcli.index.postings_merger import PostingsGatherer
-from ragcli.index.segment_buffer import BatchPacker
+from ragcli.index.postings_merger import PostingsMerger
+from ragcli.index.segment_buffer import SegmentBuffer
 from ragcli.session.service import SessionManager
 from tests.engine import index, service, write
 from tests.test_index import row
@@ -43,7 +43,7 @@ def test_documents_of_more_chunks_than_a_segment_numbers_become_several(
 
 def test_a_batch_of_more_chunks_than_a_posting_tells_apart_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tallies, "MAX_CHUNKS", 2)
-    counted = tallies.ChunkTallies()
+    counted = tallies.PostingsBuilder()
     for _ in range(3):
         counted.add("alpha", (), "")
 
@@ -53,7 +53,7 @@ def test_a_batch_of_more_chunks_than_a_posting_tells_apart_is_refused(monkeypatc
 
 def test_a_packer_closes_a_batch_before_its_chunks_run_out_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "MAX_CHUNKS", 5)
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     for number in range(4):
         chunks = [Chunk(at, at + 1, 1, 1, {}) for at in range(number)]
         packer.add(row(f"{number}.txt"), "abc", chunks, [f"{number}-{at}" for at in range(number)])
@@ -64,9 +64,9 @@ def test_a_packer_closes_a_batch_before_its_chunks_run_out_of_numbers(monkeypatc
 
 
 def test_an_empty_packer_makes_no_batch_and_a_document_without_chunks_one() -> None:
-    assert BatchPacker().finish() == []
+    assert SegmentBuffer().finish() == []
 
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     packer.add(row("empty.txt"), "", [], [])
     (batch,) = packer.finish()
 
@@ -85,7 +85,7 @@ def packed(postings: dict[tuple[int, str], list[int]]) -> PackedPostings:
 
 
 def test_a_batch_without_chunks_may_follow_a_full_segment() -> None:
-    gatherer = PostingsGatherer()
+    gatherer = PostingsMerger()
     gatherer.add(packed({(0, "alpha"): [1, 9]}), 0)
     gatherer.add(packed({}), MAX_CHUNKS)
 
@@ -106,7 +106,7 @@ def test_gathered_postings_are_those_of_the_batches_one_after_the_other(
     found: list[dict[tuple[int, str], list[int]]], piece: int
 ) -> None:
     expected: defaultdict[bytes, list[int]] = defaultdict(list)
-    gatherer = PostingsGatherer()
+    gatherer = PostingsMerger()
     for number, postings in enumerate(found):
         gatherer.add(packed(postings), number)
         for (field, word), own in postings.items():

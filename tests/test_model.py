@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
+from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
 from ragcli.errors import SourceRejectedError
 from ragcli.index import merge_policy
 from ragcli.session.service import RagService
@@ -205,6 +205,6 @@ def test_the_dead_of_a_segment_count_nowhere(tmp_path: Path) -> None:
 
     manifest = SnapshotStore(directory).manifest()
     assert manifest is not None
-    assert sum(len(info.dead) for info in manifest.segments) == 3
+    assert sum(len(info.deleted) for info in manifest.segments) == 3
     assert answers(rag) == answers(rebuilt(tmp_path))
-    assert "f03.txt" not in {result.file for result in rag.query("alpha", 100, SearchSettings(max_per_file=9)).results}
+    assert "f03.txt" not in {result.file for result in rag.query("alpha", 100, QueryOptions(max_per_file=9)).results}

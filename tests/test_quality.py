@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ragcli
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.session.service import RagService
 from tests import engine
 
@@ -21,7 +21,7 @@ QUERIES = {
     "IndexCorruptError": {"errors.py"},
     "NormalizedDocumentChunker": {"ingest/chunkers.py"},
     "rank": {"retrieval/ranking.py"},
-    "SearchSettings": {"config/options.py"},
+    "QueryOptions": {"config/options.py"},
     "TermMemo.count": {"analysis/analyzers.py"},
     "reciprocal rank fusion of streams": {"retrieval/ranking.py", "retrieval/weights.py"},
     "Okapi BM25 formula": {"index/scoring.py"},
@@ -53,7 +53,7 @@ def gain(files: Iterable[str], answers: set[str]) -> float:
     return 1 / math.log2(1 + ranks[0]) if ranks else 0.0
 
 
-def gains(rag: RagService, settings: SearchSettings) -> dict[str, float]:
+def gains(rag: RagService, settings: QueryOptions) -> dict[str, float]:
     found = {query: [hit.file for hit in rag.query(query, 30, settings).results] for query in QUERIES}
     return {query: gain(files, QUERIES[query]) for query, files in found.items()}
 
@@ -72,19 +72,19 @@ def test_the_answers_of_every_query_exist() -> None:
 
 
 def test_newcomers_find_their_way(rag: RagService) -> None:
-    found = gains(rag, SearchSettings())
+    found = gains(rag, QueryOptions())
 
     assert sum(found.values()) / len(found) >= FLOOR, {query: round(value, 2) for query, value in found.items()}
 
 
 def test_a_name_finds_its_definition_first(rag: RagService) -> None:
-    found = gains(rag, SearchSettings())
+    found = gains(rag, QueryOptions())
 
     assert [query for query in list(QUERIES)[:5] if found[query] < 1] == []
 
 
 def test_signals_are_better_than_the_seed_s_order(rag: RagService) -> None:
-    ours, seed = gains(rag, SearchSettings()), gains(rag, SearchSettings(signals=False))
+    ours, seed = gains(rag, QueryOptions()), gains(rag, QueryOptions(signals=False))
 
     assert sum(ours.values()) > sum(seed.values())
 
@@ -92,7 +92,7 @@ def test_signals_are_better_than_the_seed_s_order(rag: RagService) -> None:
 if __name__ == "__main__":
     service = engine.service()
     engine.index(service, SOURCE)
-    table = [gains(service, SearchSettings(signals=signals)) for signals in (True, False)]
+    table = [gains(service, QueryOptions(signals=signals)) for signals in (True, False)]
     for query in QUERIES:
         print(f"{table[0][query]:.2f} {table[1][query]:.2f} {query}")
     print(*(round(sum(column.values()) / len(column), 3) for column in table))

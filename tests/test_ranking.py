@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.model import Candidate, StreamScore
 from ragcli.retrieval import weights
 from ragcli.retrieval.ranking import Ranked, cap_per_file, copies_last, fuse, rank
 from tests.candidates import candidate
 
-SEED = SearchSettings(signals=False)
-OURS = SearchSettings(max_per_file=0)
-EXPLAINED = SearchSettings(explain=True, max_per_file=0)
+SEED = QueryOptions(signals=False)
+OURS = QueryOptions(max_per_file=0)
+EXPLAINED = QueryOptions(explain=True, max_per_file=0)
 
 
 def paths(query: str, *candidates: Candidate) -> list[str]:
@@ -83,7 +83,7 @@ def test_explained_parts_add_up_to_the_score_and_change_nothing(pool: list[Candi
 
 @given(pools(), st.integers(1, 4))
 def test_the_cap_holds_where_several_files_are_found(pool: list[Candidate], most: int) -> None:
-    hits = rank("parse", pool, SearchSettings(max_per_file=most))
+    hits = rank("parse", pool, QueryOptions(max_per_file=most))
 
     files = [hit.candidate.path for hit in hits]
     if len(set(files)) > 1:

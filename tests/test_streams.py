@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.analysis.analyzers import STOP_WORDS, english_terms
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.errors import UsageError
 from ragcli.memory.hybrid import HybridRetriever
 from ragcli.memory.streams import BM25Stream, InMemoryKnowledgeBase, KnowledgeBaseStream, replace_documents
@@ -59,7 +59,7 @@ def test_an_index_on_disk_scores_as_the_streams_in_memory(tmp_path: Path) -> Non
     knowledge_base.add_documents(CATS)
 
     for query in ("cat", "bird dog", "fish bird cat"):
-        results = rag.query(query, 10, SearchSettings(signals=False)).results
+        results = rag.query(query, 10, QueryOptions(signals=False)).results
         for name, memory in (("bm25", stream), ("tfidf", knowledge_base)):
             on_disk = {r.file.removesuffix(".txt"): r.streams[name].score for r in results if name in r.streams}
             assert on_disk == scores(memory.search(query, 10))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.errors import RagError
-from ragcli.workers.pool import BatchOutcome, Crew, ItemFailure
+from ragcli.workers.pool import BatchOutcome, ItemFailure, WorkerPool
 from tests.worker_functions import act, add
 
 MIB = 1024 * 1024
@@ -22,7 +22,7 @@ needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="read
 
 
 def run(batches, workers=2, **options):
-    return list(Crew(act, workers=workers, **options).run(batches))
+    return list(WorkerPool(act, workers=workers, **options).run(batches))
 
 
 def gone(pid):
@@ -141,7 +141,7 @@ def test_a_crash_that_earlier_work_caused_is_tried_again_in_a_fresh_worker(tmp_p
 
 
 def test_a_partial_carries_what_all_batches_share():
-    outcomes = list(Crew(functools.partial(add, 100), workers=2).run([(1, 2), (3,)]))
+    outcomes = list(WorkerPool(functools.partial(add, 100), workers=2).run([(1, 2), (3,)]))
 
     assert [outcome.results for outcome in outcomes] == [[103], [103]]
 
@@ -178,7 +178,7 @@ def test_batches_are_taken_only_as_far_as_the_look_ahead():
             taken.append(number)
             yield (("echo", number),)
 
-    outcomes = Crew(act, workers=2).run(source())
+    outcomes = WorkerPool(act, workers=2).run(source())
     next(outcomes)
     ahead = len(taken)
     outcomes.close()
@@ -188,7 +188,7 @@ def test_batches_are_taken_only_as_far_as_the_look_ahead():
 
 def test_time_in_which_the_caller_works_does_not_count_against_a_worker():
     """By the wall clock the sleeper overruns; the pool was not there to take its answer."""
-    outcomes = Crew(act, workers=1, seconds_per_item=0.5).run([(("echo", 0),), (("sleep", 0.9),)])
+    outcomes = WorkerPool(act, workers=1, seconds_per_item=0.5).run([(("echo", 0),), (("sleep", 0.9),)])
 
     next(outcomes)
     time.sleep(0.8)
@@ -200,10 +200,10 @@ def test_time_in_which_the_program_is_stopped_does_not_count(tmp_path):
     """Ctrl-Z and fg stop and continue the whole group; the sleepers then need no more than their time."""
     script = tmp_path / "script.py"
     script.write_text(
-        "from ragcli.workers.pool import Crew\n"
+        "from ragcli.workers.pool import WorkerPool\n"
         "from tests.worker_functions import act\n"
         "print('up', flush=True)\n"
-        "print([o.failures for o in Crew(act, workers=2, seconds_per_item=2).run([(('sleep', 1),)] * 2)])\n"
+        "print([o.failures for o in WorkerPool(act, workers=2, seconds_per_item=2).run([(('sleep', 1),)] * 2)])\n"
     )
     parent = start(script, start_new_session=True)
     with parent:
@@ -218,7 +218,7 @@ def test_time_in_which_the_program_is_stopped_does_not_count(tmp_path):
 
 @needs_proc
 def test_closing_the_iterator_early_ends_the_workers():
-    outcomes = Crew(act, workers=2).run([(("pid", 0),), (("spin", 0),), (("spin", 0),)])
+    outcomes = WorkerPool(act, workers=2).run([(("pid", 0),), (("spin", 0),), (("spin", 0),)])
     pid = next(outcomes).results[0][0]
     assert len(children()) == 2
 
@@ -230,7 +230,7 @@ def test_closing_the_iterator_early_ends_the_workers():
 
 @needs_proc
 def test_workers_started_ahead_serve_the_batches_or_end_with_the_crew():
-    crew = Crew(act, workers=2)
+    crew = WorkerPool(act, workers=2)
     crew.start()
     early = children()
 
@@ -238,7 +238,7 @@ def test_workers_started_ahead_serve_the_batches_or_end_with_the_crew():
     assert {str(outcome.results[0][0]) for outcome in crew.run([(("pid", 0),), (("pid", 0),)])} <= set(early)
     assert children() == []
 
-    unused = Crew(act, workers=2)
+    unused = WorkerPool(act, workers=2)
     unused.start()
     unused.close()
     unused.close()
@@ -264,9 +264,9 @@ def test_workers_die_with_their_parent(tmp_path, stop):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
-            from ragcli.workers.pool import Crew
+            from ragcli.workers.pool import WorkerPool
             from tests.worker_functions import act
-            for outcome in Crew(act, workers=2).run([(("pid", 0),)] + [(("spin", 0),)] * 2):
+            for outcome in WorkerPool(act, workers=2).run([(("pid", 0),)] + [(("spin", 0),)] * 2):
                 print(outcome.results[0][0], flush=True)
         """)
     )
@@ -282,7 +282,7 @@ def test_workers_die_with_their_parent(tmp_path, stop):
 
 
 def test_a_function_of_main_is_refused_before_anything_starts():
-    code = "from ragcli.workers.pool import Crew\ndef f(batch): return 1\nCrew(f, workers=1).run([(1,)])"
+    code = "from ragcli.workers.pool import WorkerPool\ndef f(batch): return 1\nWorkerPool(f, workers=1).run([(1,)])"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
@@ -309,7 +309,7 @@ def test_many_runs_leak_neither_descriptors_nor_processes():
 
     for _ in range(4):
         run([(("exit", 1), ("echo", 1)), (("echo", 2),)], seconds_per_item=5)
-        dropped = Crew(act, workers=1).run([(("echo", 0),), (("spin", 0),)])
+        dropped = WorkerPool(act, workers=1).run([(("echo", 0),), (("spin", 0),)])
         next(dropped)
         del dropped
 
@@ -326,7 +326,7 @@ def test_many_runs_keep_the_memory_of_the_caller_level():
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def once():
-        for outcome in Crew(act, workers=1).run([(("bytes", 4 * MIB),)] * 2 + [(("exit", 1),)]):
+        for outcome in WorkerPool(act, workers=1).run([(("bytes", 4 * MIB),)] * 2 + [(("exit", 1),)]):
             assert outcome.failures or len(outcome.results[0][0]) == 4 * MIB
 
     for _ in range(3):

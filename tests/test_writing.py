@@ -12,7 +12,7 @@ from ragcli.documents import SourceFile
 from ragcli.errors import FailureCode
 from ragcli.extract.registry import OUT_OF_MEMORY
 from ragcli.index import index_searcher as knowledge_base
-from ragcli.index.index_searcher import IndexKnowledgeBase
+from ragcli.index.index_searcher import IndexSearcher
 from ragcli.index.manifest import SegmentInfo
 from ragcli.index.merge_policy import MAX_PER_CLASS, MERGED_CHUNKS, merge_group
 from ragcli.index.scorers import Totals
@@ -22,8 +22,8 @@ from ragcli.store.directory import OsDirectory, write_file
 from tests.test_index import segment_of
 
 
-def infos(count: int, chunks: int, documents: int = 9, dead: int = 0) -> list[SegmentInfo]:
-    return [SegmentInfo(f"{n:02}", 1, documents, chunks, 1, 1, tuple(range(dead))) for n in range(count)]
+def infos(count: int, chunks: int, documents: int = 9, deleted: int = 0) -> list[SegmentInfo]:
+    return [SegmentInfo(f"{n:02}", 1, documents, chunks, 1, 1, tuple(range(deleted))) for n in range(count)]
 
 
 def test_a_full_class_is_merged_and_one_more_would_have_waited() -> None:
@@ -43,9 +43,9 @@ def test_large_segments_are_not_copied_into_larger_ones() -> None:
     assert len(group) == 4
 
 
-def test_a_segment_a_third_dead_is_written_alone() -> None:
-    assert merge_group(infos(1, 10, documents=9, dead=2)) == []
-    assert merge_group(infos(1, 10, documents=9, dead=3)) == infos(1, 10, documents=9, dead=3)
+def test_a_segment_a_third_deleted_is_written_alone() -> None:
+    assert merge_group(infos(1, 10, documents=9, deleted=2)) == []
+    assert merge_group(infos(1, 10, documents=9, deleted=3)) == infos(1, 10, documents=9, deleted=3)
 
 
 @pytest.mark.parametrize("dense_from", [10**9, 0])
@@ -55,7 +55,7 @@ def test_further_terms_rank_what_holds_a_word_of_the_query_and_find_nothing(
     monkeypatch.setattr(knowledge_base, "DENSE_POSTINGS", dense_from)
     segment = segment_of({"a.txt": ["kiwi"], "b.txt": ["kiwi omega"], "c.txt": ["omega omega"]})
     totals = segment.totals
-    base = IndexKnowledgeBase([segment], Totals(totals.chunks, totals.english_length, totals.code_length))
+    base = IndexSearcher([segment], Totals(totals.chunks, totals.english_length, totals.code_length))
 
     found = base.candidates("kiwi", {"code": 9}, expansion=[QueryTerm("omega", 1.0)]).candidates
     plain = base.candidates("kiwi", {"code": 9}).candidates
@@ -94,4 +94,4 @@ def test_a_document_out_of_memory_is_for_a_fresh_process_to_try(
     monkeypatch.setattr(FileIngestionService, "ingest", lambda *_: failed)
 
     with pytest.raises(MemoryError):
-        pipeline.process(pipeline.Job(str(tmp_path), IndexOptions()), [pipeline.Item(file, b"")])
+        pipeline.process(pipeline.IngestJob(str(tmp_path), IndexOptions()), [pipeline.WorkItem(file, b"")])

@@ -13,7 +13,7 @@ from ragcli.cli.terminal import output
 from ragcli.errors import RagError, UsageError
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command lives; its help is the docstring of the function."""
 
     module: str
@@ -21,19 +21,19 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "index": Entry("commands.index_command", "index"),
-    "search": Entry("commands.search_command", "search"),
-    "prompt": Entry("commands.prompt_command", "prompt"),
-    "status": Entry("commands.status_command", "status"),
-    "add": Entry("commands.document_commands", "add"),
-    "list": Entry("commands.document_commands", "list_"),
-    "show": Entry("commands.show_command", "show"),
-    "rm": Entry("commands.document_commands", "rm"),
-    "clear": Entry("commands.document_commands", "clear"),
-    "config": Entry("commands.config_command", "config"),
-    "completion": Entry("commands.completion_command", "completion"),
-    "export": Entry("commands.transfer_commands", "export"),
-    "import": Entry("commands.transfer_commands", "import_"),
+    "index": CommandEntry("commands.index_command", "index"),
+    "search": CommandEntry("commands.search_command", "search"),
+    "prompt": CommandEntry("commands.prompt_command", "prompt"),
+    "status": CommandEntry("commands.status_command", "status"),
+    "add": CommandEntry("commands.document_commands", "add"),
+    "list": CommandEntry("commands.document_commands", "list_"),
+    "show": CommandEntry("commands.show_command", "show"),
+    "rm": CommandEntry("commands.document_commands", "rm"),
+    "clear": CommandEntry("commands.document_commands", "clear"),
+    "config": CommandEntry("commands.config_command", "config"),
+    "completion": CommandEntry("commands.completion_command", "completion"),
+    "export": CommandEntry("commands.transfer_commands", "export"),
+    "import": CommandEntry("commands.transfer_commands", "import_"),
 }
 ABOUT = "Turn any directory of code and documents into a local, ranked, citable index, and a question into a prompt."
 

@@ -50,7 +50,7 @@ def section(parameter: Any) -> str:
     return SECTIONS[3] if parameter.name in (*Shared._fields, "version", "help") else SECTIONS[2]
 
 
-def shared(ctx: typer.Context) -> Shared:
+def shared_values(ctx: typer.Context) -> Shared:
     """Return the shared options of a running command."""
     return Shared(**cast(dict[str, Any], ctx.obj or {}))
 

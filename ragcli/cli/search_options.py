@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ragcli.config.options import SearchFilter, SearchSettings
+from ragcli.config.options import QueryOptions, SearchFilter
 from ragcli.config.resolve import Settings
 
 Strings = list[str] | None
@@ -35,11 +35,11 @@ Wait = Annotated[
 
 def search_settings(
     settings: Settings, glob: Strings, language: Strings, format: Strings, *, explain: bool = False
-) -> SearchSettings:
+) -> QueryOptions:
     """Make the settings of a search from the settled ones and the filters of the command."""
     formats = tuple(name.upper().replace("-", "_") for name in format or ())
     where = SearchFilter(tuple(glob or ()), tuple(language or ()), formats)
-    return SearchSettings(settings.signals, settings.max_per_file, explain, where)
+    return QueryOptions(settings.signals, settings.max_per_file, explain, where)
 
 
 def signals_flag(no_signals: bool) -> bool | None:

@@ -68,7 +68,7 @@ class SearchFilter(NamedTuple):
     formats: tuple[str, ...] = ()
 
 
-class SearchSettings(NamedTuple):
+class QueryOptions(NamedTuple):
     """How a search ranks. `signals=False` is the seed's order exactly."""
 
     signals: bool = True

@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     notices: tuple[str, ...]
 
 
-class Entry(NamedTuple):
+class SettingEntry(NamedTuple):
     """A line of `ragcli config`."""
 
     key: str
@@ -68,12 +68,12 @@ def resolve(flags: Mapping[str, object], environ: Mapping[str, str], root: str |
     environment. Raises UsageError naming the file and line, the variable or the flag.
     """
     found, notices = read_project_file(root) if root is not None else ([], [])
-    desk = _Desk(notices)
-    desk.lay(_from_file(read_user_file(environ)))
-    desk.lay_project(_from_file(found, project=True))
-    desk.lay(_from_environment(environ, notices))
-    desk.lay(_from_flags(flags))
-    return desk.settings()
+    layers = _Layers(notices)
+    layers.apply(_from_file(read_user_file(environ)))
+    layers.apply_project(_from_file(found, project=True))
+    layers.apply(_from_environment(environ, notices))
+    layers.apply(_from_flags(flags))
+    return layers.settings()
 
 
 def data_directory(settings: Settings, environ: Mapping[str, str]) -> str:
@@ -101,25 +101,25 @@ def given(settings: Settings, name: str) -> bool:
     return settings.origins[name] != DEFAULT
 
 
-def entries(settings: Settings, environ: Mapping[str, str]) -> list[Entry]:
+def entries(settings: Settings, environ: Mapping[str, str]) -> list[SettingEntry]:
     """Every key with its value and origin, in the order of the documentation."""
     values: dict[str, Value] = {name: getattr(settings, name) for name in KEYS if not name.startswith("limit")}
     values["format"] = settings.format.value
     values["data_dir"] = settings.data_dir or user_directory("data", environ)
     values["limits"] = settings.profile
     values |= {LIMIT + name: value for name, value in settings.limits._asdict().items()}
-    return [Entry(name, values[name], settings.origins[name]) for name in KEYS]
+    return [SettingEntry(name, values[name], settings.origins[name]) for name in KEYS]
 
 
-class _Desk:
-    """Layers laid over each other, the lowest first."""
+class _Layers:
+    """Merges configuration layers in order of precedence, the lowest first."""
 
     def __init__(self, notices: list[str]) -> None:
         self._values: dict[str, Value] = {name: each.default for name, each in KEYS.items()}
         self._origins = dict.fromkeys(KEYS, DEFAULT)
         self._notices = notices
 
-    def lay(self, layer: list[_Given]) -> None:
+    def apply(self, layer: list[_Given]) -> None:
         """A profile replaces every number of the layers below; the numbers of its own layer come after it."""
         for name, value, where in _profiles_first(layer):
             if name == "limits":
@@ -127,7 +127,7 @@ class _Desk:
                     self._set(LIMIT + field, number, where)
             self._set(name, value, where)
 
-    def lay_project(self, layer: list[_Given]) -> None:
+    def apply_project(self, layer: list[_Given]) -> None:
         """As `lay`, but what could cost the user more than without the file is left out, with a notice."""
         for name, value, where in _profiles_first(layer):
             if name == "limits":

@@ -1,1 +1,1 @@
-"""The search structures. They have no disk of their own: they read through a Blob and write bytes to a sink."""
+"""The search structures. They have no disk of their own: they read through a CheckedFile and write bytes to a sink."""

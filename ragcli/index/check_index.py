@@ -35,7 +35,7 @@ def _tables_fit(segment: Segment) -> bool:
     position = 0
     for ordinal in range(totals.documents):
         row, own = segment.document(ordinal), segment.chunk_range(ordinal)
-        if own.start != position or not _is_document(row) or not 0 <= segment.path_rank(ordinal) < totals.documents:
+        if own.start != position or not _is_document(row) or not 0 <= segment.path_ord(ordinal) < totals.documents:
             return False
         position = own.stop
         for chunk in own:
@@ -70,16 +70,16 @@ def _terms_fit(segment: Segment) -> bool:
 
 
 def _fits_manifest(segment: Segment, info: SegmentInfo) -> bool:
-    if list(info.dead) != sorted({*info.dead} & {*range(segment.totals.documents)}):
+    if list(info.deleted) != sorted({*info.deleted} & {*range(segment.totals.documents)}):
         return False
-    dead = [chunk for ordinal in info.dead for chunk in segment.chunk_range(ordinal)]
-    living = (
+    deleted = [chunk for ordinal in info.deleted for chunk in segment.chunk_range(ordinal)]
+    live = (
         segment.totals.documents,
-        segment.totals.chunks - len(dead),
-        segment.totals.english_length - sum(segment.english_lengths[chunk] for chunk in dead),
-        segment.totals.code_length - sum(segment.code_lengths[chunk] for chunk in dead),
+        segment.totals.chunks - len(deleted),
+        segment.totals.english_length - sum(segment.english_lengths[chunk] for chunk in deleted),
+        segment.totals.code_length - sum(segment.code_lengths[chunk] for chunk in deleted),
     )
-    return living == (info.documents, info.chunks, info.english_length, info.code_length)
+    return live == (info.documents, info.chunks, info.english_length, info.code_length)
 
 
 def _is_document(row: DocumentRow) -> bool:

@@ -1,6 +1,6 @@
 """One pinned generation as a knowledge base: candidates by stream, texts of the shown few. Reads segments, no disk.
 
-Statistics count the living chunks of all segments, so that scores do not depend on how the corpus is cut into them.
+Statistics count the live chunks of all segments, so that scores do not depend on how the corpus is cut into them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from ragcli.analysis.analyzers import QueryTerm, code_query, english_query
 from ragcli.errors import RagError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
-from ragcli.index.scorers import ChunkScores, Plan, Ranges, Totals, add_up, bm25_plan, code_plan, tfidf_plan
+from ragcli.index.scorers import (
+    ChunkScores,
+    Ranges,
+    ScoringPlan,
+    Totals,
+    bm25_plan,
+    code_plan,
+    score_clauses,
+    tfidf_plan,
+)
 from ragcli.index.scoring import DECIMALS
 from ragcli.index.segment import Segment
 from ragcli.model import Candidate, CandidatePool, ChunkKey, StreamScore
@@ -20,7 +29,7 @@ DocumentFilter = Callable[[DocumentRow], bool]
 DENSE_POSTINGS = 300_000
 
 
-class IndexKnowledgeBase:
+class IndexSearcher:
     """The chunks of some segments as one collection."""
 
     def __init__(self, segments: Sequence[Segment], totals: Totals) -> None:
@@ -42,9 +51,9 @@ class IndexKnowledgeBase:
         I/O errors are not a stream's failure and are raised.
         """
         plans, degraded = self._plans(query, list(depths), expansion)
-        add = add_up
+        add = score_clauses
         if sum(plan.postings for plan in plans.values()) > DENSE_POSTINGS:
-            from ragcli.index.scoring_numpy import add_up_dense as add
+            from ragcli.index.scoring_numpy import score_with_numpy as add
         allowed = [self._allowed(number, where) for number in range(len(self._segments))]
         scores = {stream: add(plan, self._segments) for stream, plan in plans.items()}
         rankings = {stream: self._ranking(found, allowed, depths[stream]) for stream, found in scores.items()}
@@ -68,13 +77,13 @@ class IndexKnowledgeBase:
 
     def _plans(
         self, query: str, streams: Sequence[str], expansion: Sequence[QueryTerm]
-    ) -> tuple[dict[str, Plan], list[str]]:
-        make: dict[str, Callable[[], Plan]] = {
+    ) -> tuple[dict[str, ScoringPlan], list[str]]:
+        make: dict[str, Callable[[], ScoringPlan]] = {
             "bm25": lambda: bm25_plan(self._segments, self._totals, english_query(query)),
             "tfidf": lambda: tfidf_plan(self._segments, self._totals, code_query(query)),
             "code": lambda: code_plan(self._segments, self._totals, code_query(query), expansion),
         }
-        plans: dict[str, Plan] = {}
+        plans: dict[str, ScoringPlan] = {}
         degraded: list[str] = []
         for stream in streams:
             try:
@@ -95,7 +104,7 @@ class IndexKnowledgeBase:
         segment = self._segments[number]
         ranges: Ranges = []
         for ordinal in range(segment.totals.documents):
-            if ordinal in segment.dead or not where(self.document((number, ordinal))):
+            if ordinal in segment.deleted or not where(self.document((number, ordinal))):
                 continue
             chunks = segment.chunk_range(ordinal)
             if ranges and ranges[-1][1] == chunks.start:
@@ -115,7 +124,7 @@ class IndexKnowledgeBase:
         for number, (segment, found, ranges) in enumerate(zip(self._segments, scores, allowed, strict=True)):
             best = [(round(score, DECIMALS), chunk) for score, chunk in found.best(depth, ranges)]
             if len(best) > depth:
-                best.sort(key=lambda hit: (-hit[0], segment.path_rank(segment.document_of(hit[1])), hit[1]))
+                best.sort(key=lambda hit: (-hit[0], segment.path_ord(segment.document_of(hit[1])), hit[1]))
             hits += ((score, ChunkKey(number, chunk)) for score, chunk in best[:depth])
         hits.sort(key=lambda hit: (-hit[0], *self._place(hit[1])))
         return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(hits[:depth], 1) if score > 0.0}

@@ -1,6 +1,6 @@
 """The list that makes segments an index, as a value and as plain types for the codec.
 
-It is small: it grows with the number of segments, of dead documents and of failures, never with the corpus.
+It is small: it grows with the number of segments, of deleted documents and of failures, never with the corpus.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,12 @@ from ragcli.model import DocumentFormat, Failure
 SEGMENT_SUFFIX = ".segment"
 
 
+# What the deleted documents of a segment are called in a file: a name that older versions read too.
+_DELETED_KEY = "dead"
+
+
 class SegmentInfo(NamedTuple):
-    """A segment of a generation: chunks and lengths count the living only; `dead` are document ordinals."""
+    """A segment of a generation: chunks and lengths count the live only; `deleted` are document ordinals."""
 
     name: str
     size: int
@@ -22,11 +26,11 @@ class SegmentInfo(NamedTuple):
     chunks: int
     english_length: int
     code_length: int
-    dead: tuple[int, ...] = ()
+    deleted: tuple[int, ...] = ()
 
 
 class Corpus(NamedTuple):
-    """What the living documents are, for `status` and for the digest shown as `generation`."""
+    """What the live documents are, for `status` and for the digest shown as `generation`."""
 
     digest: str = ""
     files: int = 0
@@ -66,7 +70,7 @@ def to_plain(manifest: Manifest) -> dict[str, Any]:
     """A manifest as maps, lists and scalars."""
     plain = manifest._asdict()
     plain["options"] = options_to_plain(manifest.options)
-    plain["segments"] = [segment._asdict() for segment in manifest.segments]
+    plain["segments"] = [_segment_to_plain(segment) for segment in manifest.segments]
     plain["failures"] = [list(failure) for failure in manifest.failures]
     plain["corpus"] = manifest.corpus._asdict()
     return plain
@@ -100,7 +104,13 @@ def options_from_plain(plain: Any) -> IndexOptions:
     return IndexOptions(**known)
 
 
+def _segment_to_plain(segment: SegmentInfo) -> dict[str, Any]:
+    plain = segment._asdict()
+    plain[_DELETED_KEY] = plain.pop("deleted")
+    return plain
+
+
 def _segment_from_plain(plain: Any) -> SegmentInfo:
-    known = {key: plain[key] for key in SegmentInfo._fields}
-    known["dead"] = tuple(plain["dead"])
+    known = {key: plain[_DELETED_KEY if key == "deleted" else key] for key in SegmentInfo._fields}
+    known["deleted"] = tuple(known["deleted"])
     return SegmentInfo(**known)

@@ -13,7 +13,7 @@ MERGED_CHUNKS = 1 << 17
 
 
 def merge_group(infos: Sequence[SegmentInfo]) -> list[SegmentInfo]:
-    """The next segments to write as one: of a class that is too full, else one that is a third dead; [] for none."""
+    """The next segments to write as one: of a class that is too full, else one that is a third deleted; [] for none."""
     classes: dict[int, list[SegmentInfo]] = {}
     for info in infos:
         classes.setdefault(_size_class(info.chunks), []).append(info)
@@ -23,7 +23,7 @@ def merge_group(infos: Sequence[SegmentInfo]) -> list[SegmentInfo]:
             if len(group) > 1:
                 return sorted(group, key=lambda info: info.name)
     for info in infos:
-        if 3 * len(info.dead) >= info.documents:
+        if 3 * len(info.deleted) >= info.documents:
             return [info]
     return []
 
@@ -47,10 +47,10 @@ def _smallest(members: Sequence[SegmentInfo]) -> list[SegmentInfo]:
     return group
 
 
-def with_dead(segment: Segment, info: SegmentInfo, dead: Collection[int]) -> SegmentInfo:
-    """A segment's entry with those documents dead, counting what stays alive."""
+def with_deleted(segment: Segment, info: SegmentInfo, deleted: Collection[int]) -> SegmentInfo:
+    """A segment's entry with those documents deleted, counting what stays alive."""
     chunks = english = code = 0
-    for ordinal in dead:
+    for ordinal in deleted:
         own = segment.chunk_range(ordinal)
         chunks += len(own)
         english += sum(segment.english_lengths[own.start : own.stop])
@@ -60,5 +60,5 @@ def with_dead(segment: Segment, info: SegmentInfo, dead: Collection[int]) -> Seg
         chunks=totals.chunks - chunks,
         english_length=totals.english_length - english,
         code_length=totals.code_length - code,
-        dead=tuple(sorted(dead)),
+        deleted=tuple(sorted(deleted)),
     )

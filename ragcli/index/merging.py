@@ -1,5 +1,7 @@
-"""Several segments to one, leaving the dead out: rows and texts are copied as bytes where a segment has no dead, its
-texts packed anew where it has; postings are shifted, terms merged.
+"""Merge several segments into one without their deleted documents.
+
+Rows and texts are copied as bytes where a segment has no deletes, its texts packed anew where it has; postings are
+shifted, terms merged.
 
 Documents keep their order within a segment, segments theirs in the merge. Memory holds tables and terms, never texts
 or postings; nothing is analyzed again.
@@ -24,7 +26,7 @@ _REPACKED_DOCUMENTS = 200
 
 
 def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
-    """Write the living documents of `segments` as one segment to `sink`."""
+    """Write the live documents of `segments` as one segment to `sink`."""
     writer = ComponentWriter(sink)
     tables = TableWriter()
     writer.begin("text")
@@ -33,7 +35,7 @@ def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
     for segment in segments:
         bases.append(chunks)
         for start, end in _living_runs(segment):
-            batch, texts = (_repacked if segment.dead else _copied)(segment, start, end)
+            batch, texts = (_repacked if segment.deleted else _copied)(segment, start, end)
             for piece in texts:
                 writer.write(piece)
             tables.add(batch)
@@ -46,13 +48,13 @@ def merge_segments(segments: Sequence[Segment], sink: Sink) -> SegmentTotals:
 
 
 def _living_runs(segment: Segment) -> Iterator[tuple[int, int]]:
-    """Runs [start, end) of living documents; not too long where their texts are packed anew in memory."""
+    """Runs [start, end) of live documents; not too long where their texts are packed anew in memory."""
     start = 0
-    for dead in [*sorted(segment.dead), segment.totals.documents]:
-        step = _REPACKED_DOCUMENTS if segment.dead else max(dead - start, 1)
-        for begin in range(start, dead, step):
-            yield begin, min(begin + step, dead)
-        start = dead + 1
+    for gap in [*sorted(segment.deleted), segment.totals.documents]:
+        step = _REPACKED_DOCUMENTS if segment.deleted else max(gap - start, 1)
+        for begin in range(start, gap, step):
+            yield begin, min(begin + step, gap)
+        start = gap + 1
 
 
 def _copied(segment: Segment, start: int, end: int) -> tuple[PackedTables, Iterable[bytes]]:
@@ -72,7 +74,7 @@ def _copied(segment: Segment, start: int, end: int) -> tuple[PackedTables, Itera
 
 
 def _repacked(segment: Segment, start: int, end: int) -> tuple[PackedTables, Iterable[bytes]]:
-    """The tables and texts of a run of documents among dead ones, in blocks that the dead no longer share."""
+    """The tables and texts of a run of documents among deleted ones, which no longer share their blocks."""
     chunks = range(segment.chunk_range(start).start, segment.chunk_range(end - 1).stop)
     texts = TextBlocks()
     found: list[tuple[DocumentRow, list[ChunkRow]]] = []
@@ -110,7 +112,7 @@ def _pieces(segment: Segment) -> Iterator[bytes]:
 
 
 def _merged_postings(segments: Sequence[Segment], bases: Sequence[int]) -> Iterator[tuple[bytes, bytes]]:
-    """Terms ascending, each with its living postings in the new segment; a term of the dead alone is left out."""
+    """Terms ascending, each with its live postings in the new segment; terms without any are left out."""
     placed = zip(segments, bases, strict=True)
     streams = [_postings_of(segment, number, base) for number, (segment, base) in enumerate(placed)]
     current: bytes | None = None
@@ -128,7 +130,7 @@ def _merged_postings(segments: Sequence[Segment], bases: Sequence[int]) -> Itera
 
 def _postings_of(segment: Segment, number: int, base: int) -> Iterator[tuple[bytes, int, bytes]]:
     """A segment's terms with their postings as they will stand in the merged one."""
-    moved = _new_ordinals(segment, base) if segment.dead_ranges else None
+    moved = _new_ordinals(segment, base) if segment.deleted_ranges else None
     window = _Window(b"", [0])
     window_start = position = 0
     for term, count in segment.terms():
@@ -142,7 +144,7 @@ def _postings_of(segment: Segment, number: int, base: int) -> Iterator[tuple[byt
 
 
 class _Window(NamedTuple):
-    """Postings as they will stand; `before` counts the living ahead of each old one, None where all are alive."""
+    """Postings as they will stand; `before` counts the live ahead of each old one, None where all are alive."""
 
     packed: bytes
     before: Sequence[int] | None
@@ -160,11 +162,11 @@ class _Window(NamedTuple):
 
 
 def _new_ordinals(segment: Segment, base: int) -> "array[int]":
-    """For each chunk its ordinal in the merged segment, -1 for the dead."""
+    """For each chunk its ordinal in the merged segment, -1 for deleted documents."""
     moved = array("i", [-1]) * segment.totals.chunks
     position = base
     start = 0
-    for dead_start, dead_end in [*segment.dead_ranges, (segment.totals.chunks, 0)]:
+    for dead_start, dead_end in [*segment.deleted_ranges, (segment.totals.chunks, 0)]:
         moved[start:dead_start] = array("i", range(position, position + dead_start - start))
         position += dead_start - start
         start = dead_end
@@ -172,7 +174,7 @@ def _new_ordinals(segment: Segment, base: int) -> "array[int]":
 
 
 def _moved(packed: bytes, moved: "array[int]") -> _Window:
-    """Drop the postings of the dead and renumber the others, all at once."""
+    """Drop the postings of deleted documents and renumber the others, all at once."""
     import numpy as np
 
     old = np.frombuffer(packed, dtype="<u4").astype(np.int64)

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.analysis.analyzers import is_normal, normalized, tokens
-from ragcli.index import term_interner as lexicons
+from ragcli.index import term_interner
 from ragcli.index.postings import (
     FREQUENCY_BITS,
     MAX_CHUNKS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-class Tallied(NamedTuple):
+class BatchPostings(NamedTuple):
     """The postings, and how long chunks are."""
 
     postings: PackedPostings
@@ -40,11 +40,11 @@ class Tallied(NamedTuple):
     norms: bytes
 
 
-class ChunkTallies:
+class PostingsBuilder:
     """Collects the tokens of chunks, in the order of their ordinals."""
 
     def __init__(self) -> None:
-        # The batch's own numbers of tokens: small enough to stay near the processor, as the lexicon's are not.
+        # The batch's own numbers of tokens: small enough to stay near the processor, as the interner's are not.
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._chunks = 0
         self._text = _Tokens()
@@ -76,27 +76,27 @@ class ChunkTallies:
         self._paths.ids += place
         self._paths.held.append(len(place))
 
-    def finish(self) -> Tallied:
+    def finish(self) -> BatchPostings:
         """All postings of the batch; OverflowError for more chunks than a posting can tell apart."""
         import numpy as np
 
         if self._chunks > MAX_CHUNKS:
             raise OverflowError(f"a batch of {self._chunks} chunks")
 
-        lexicon = lexicons.take()
-        numbers = np.fromiter(lexicon.numbers(self._numbers), dtype=np.int32, count=len(self._numbers))
-        english, code = lexicon.tables()
+        interner = term_interner.take()
+        numbers = np.fromiter(interner.numbers(self._numbers), dtype=np.int32, count=len(self._numbers))
+        english, code = interner.tables()
         text, paths, symbols = (part.counted(numbers) for part in (self._text, self._paths, self._symbols))
         # In the order of FIELDS.
         found = [_expanded(code, text), _expanded(english, text), _expanded(code, paths), _expanded(code, symbols)]
         lengths = [_lengths(table, text, self._chunks) for table in (english, code)]
-        words, rank = _ranked(lexicon.words, [terms for terms, _ in found])
-        del english, code  # views of the lexicon's arrays, which could not grow with them
-        lexicons.give_back(lexicon)
+        words, rank = _ranked(interner.words, [terms for terms, _ in found])
+        del english, code  # views of the interner's arrays, which could not grow with them
+        term_interner.give_back(interner)
         fields = [_summed(rank[terms], own, len(words)) for terms, own in found]
         terms = np.concatenate([ranks | np.uint32(field << WORD_BITS) for field, (ranks, _) in enumerate(fields)])
         firsts = _firsts(terms)
-        return Tallied(
+        return BatchPostings(
             postings=PackedPostings(
                 words="\n".join(words).encode("latin-1"),
                 terms=terms[firsts].astype("<u4").tobytes(),
@@ -137,7 +137,7 @@ class _Tokens:
         self.held: list[int] = []
 
     def counted(self, numbers: "Ids") -> _Counted:
-        """With the lexicon's numbers for the batch's own."""
+        """With the interner's numbers for the batch's own."""
         import numpy as np
 
         ids = numbers[np.array(self.ids, dtype=np.int32)]

@@ -24,7 +24,7 @@ PIECE = 1 << 20
 RUN_BYTES, WORD_BYTES = 60, 300
 
 
-class Gathered(NamedTuple):
+class MergedPostings(NamedTuple):
     """Terms ascending, how many postings each has, and the postings in that order, in pieces."""
 
     terms: list[bytes]
@@ -42,7 +42,7 @@ class _Batch(NamedTuple):
     chunks: int
 
 
-class PostingsGatherer:
+class PostingsMerger:
     """Takes batches in the order of their chunks."""
 
     def __init__(self) -> None:
@@ -63,13 +63,13 @@ class PostingsGatherer:
             len(batch.postings) + RUN_BYTES * len(batch.terms) // 4 + WORD_BYTES * (len(self._numbers) - known)
         )
 
-    def finish(self) -> Gathered:
+    def finish(self) -> MergedPostings:
         """All of it in the order of terms; the gatherer is spent."""
         words = list(self._numbers)
         self._numbers.clear()
         if len(self._batches) < 2:  # sorted as it came: most runs after the first, which need no array library
             names = [FIELDS[term >> WORD_BITS] + words[term & WORD_MASK] for term in self._numbers_of("terms")]
-            return Gathered(names, self._numbers_of("counts"), iter((self._postings,)))
+            return MergedPostings(names, self._numbers_of("counts"), iter((self._postings,)))
         import numpy as np
 
         order = sorted(range(len(words)), key=words.__getitem__)
@@ -82,7 +82,7 @@ class PostingsGatherer:
         runs, widths, starts = runs[places], widths[places], starts[places]
         firsts = np.flatnonzero(np.diff(runs, prepend=~runs[:1]))
         names = _names(runs[firsts], [words[number] for number in order])
-        return Gathered(names, np.add.reduceat(widths, firsts).tolist(), self._pieces(starts, widths))
+        return MergedPostings(names, np.add.reduceat(widths, firsts).tolist(), self._pieces(starts, widths))
 
     def _numbers_of(self, part: Literal["terms", "counts"]) -> Sequence[int]:
         return unpack_u32(b"".join(getattr(one, part) for one in self._batches))

@@ -1,6 +1,6 @@
 """The streams of an index: a query's terms to weighted postings, and those to scores by chunk. Pure over segments.
 
-Statistics count the living chunks of all segments. Additions go by falling weight, then field and term: an order that
+Statistics count the live chunks of all segments. Additions go by falling weight, then field and term: an order that
 the query and the corpus decide, never how the corpus is cut into segments.
 """
 
@@ -26,14 +26,14 @@ SLACK = 2 * 10**-DECIMALS
 
 
 class Totals(NamedTuple):
-    """Living chunks and the sums of their lengths, over all segments."""
+    """DocAddress chunks and the sums of their lengths, over all segments."""
 
     chunks: int
     english_length: int
     code_length: int
 
 
-class Addend(NamedTuple):
+class TermClause(NamedTuple):
     """One term's postings in one field, by segment, and what they count; `b` is 0 where length says nothing."""
 
     weight: float
@@ -43,23 +43,23 @@ class Addend(NamedTuple):
     b: float
 
 
-class Plan(NamedTuple):
+class ScoringPlan(NamedTuple):
     """What a stream adds up, in order. With `cosine` it is TF-IDF over norms, else BM25 over lengths.
 
-    `further` addends count only for chunks that an addend before them found: they put what holds a word of the query in
-    another order, and bring in nothing that holds none.
+    `expansion` clauses count only for chunks that a clause before them found: they put what holds a word of the
+    query in another order, and bring in nothing that holds none.
     """
 
-    addends: list[Addend]
+    clauses: list[TermClause]
     average: float
-    further: Sequence[Addend] = ()
+    expansion: Sequence[TermClause] = ()
     cosine: bool = False
     english: bool = False
 
     @property
     def postings(self) -> int:
         """How many additions it takes."""
-        return sum(len(found) for addend in (*self.addends, *self.further) for found in addend.postings)
+        return sum(len(found) for clause in (*self.clauses, *self.expansion) for found in clause.postings)
 
     def lengths(self, segment: Segment) -> Sequence[int]:
         """The lengths of a segment's chunks in the terms of this stream."""
@@ -74,52 +74,52 @@ class ChunkScores(Protocol):
     def get(self, chunk: int) -> float: ...
 
 
-def bm25_plan(segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm]) -> Plan:
+def bm25_plan(segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm]) -> ScoringPlan:
     """BM25 over English terms."""
-    addends = [_addend(segments, totals, ENGLISH_FIELD, term, 1.0, B) for term in terms]
-    return Plan(_ordered(addends), totals.english_length / max(totals.chunks, 1), english=True)
+    clauses = [_clause(segments, totals, ENGLISH_FIELD, term, 1.0, B) for term in terms]
+    return ScoringPlan(_ordered(clauses), totals.english_length / max(totals.chunks, 1), english=True)
 
 
 def code_plan(
-    segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm], further: Iterable[QueryTerm] = ()
-) -> Plan:
+    segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm], expansion: Iterable[QueryTerm] = ()
+) -> ScoringPlan:
     """BM25 over code-aware terms of the text, and of the names and the path without regard to their length."""
-    addends, more = (
-        _ordered(_addend(segments, totals, field, t, weight, b) for t in some for field, weight, b in CODE_FIELDS)
-        for some in (terms, further)
+    clauses, more = (
+        _ordered(_clause(segments, totals, field, t, weight, b) for t in some for field, weight, b in CODE_FIELDS)
+        for some in (terms, expansion)
     )
-    return Plan(addends, totals.code_length / max(totals.chunks, 1), more)
+    return ScoringPlan(clauses, totals.code_length / max(totals.chunks, 1), more)
 
 
-def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[QueryTerm]) -> Plan:
+def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[QueryTerm]) -> ScoringPlan:
     """Cosine of TF-IDF over code-aware terms; a chunk's weights carry no idf."""
     postings = {term.term: _postings(segments, CODE_FIELD, term.term) for term in terms}
     containing = {term: sum(map(len, found)) for term, found in postings.items()}
     counts = {term.term: max(term.weight, 1.0) for term in terms if containing[term.term]}
     weights = tfidf_query_weights(counts, lambda term: tfidf_idf(totals.chunks, containing[term]))
-    addends = [Addend(weight, CODE_FIELD, term, postings[term], 0.0) for term, weight in weights.items()]
-    return Plan(_ordered(addends), 0.0, cosine=True)
+    clauses = [TermClause(weight, CODE_FIELD, term, postings[term], 0.0) for term, weight in weights.items()]
+    return ScoringPlan(_ordered(clauses), 0.0, cosine=True)
 
 
-def add_up(plan: Plan, segments: Sequence[Segment]) -> list[ChunkScores]:
+def score_clauses(plan: ScoringPlan, segments: Sequence[Segment]) -> list[ChunkScores]:
     """The scores of a plan, segment by segment, in dictionaries: right for few postings."""
     scores: list[Scores] = [{} for _ in segments]
-    for addend in plan.addends:
-        for found, segment, into in zip(addend.postings, segments, scores, strict=True):
-            _add(plan, addend, found, segment, into)
-    for addend in plan.further:
-        for found, segment, into in zip(addend.postings, segments, scores, strict=True):
-            _add(plan, addend, [p for p in found if p >> FREQUENCY_BITS in into], segment, into)
+    for clause in plan.clauses:
+        for found, segment, into in zip(clause.postings, segments, scores, strict=True):
+            _add(plan, clause, found, segment, into)
+    for clause in plan.expansion:
+        for found, segment, into in zip(clause.postings, segments, scores, strict=True):
+            _add(plan, clause, [p for p in found if p >> FREQUENCY_BITS in into], segment, into)
     return [SparseScores(found) for found in scores]
 
 
-def _add(plan: Plan, addend: Addend, postings: Sequence[int], segment: Segment, into: Scores) -> None:
+def _add(plan: ScoringPlan, clause: TermClause, postings: Sequence[int], segment: Segment, into: Scores) -> None:
     if not postings:
         return
     if plan.cosine:
-        add_tfidf(into, postings, segment.norms, addend.weight)
+        add_tfidf(into, postings, segment.norms, clause.weight)
     else:
-        add_bm25(into, postings, plan.lengths(segment), addend.weight, plan.average, K1, addend.b)
+        add_bm25(into, postings, plan.lengths(segment), clause.weight, plan.average, K1, clause.b)
 
 
 class SparseScores:
@@ -154,20 +154,20 @@ def _within(scores: Scores, ranges: Ranges) -> Scores:
     return found
 
 
-def _ordered(addends: Iterable[Addend | None]) -> list[Addend]:
-    known = [addend for addend in addends if addend is not None]
-    return sorted(known, key=lambda addend: (-addend.weight, addend.field, addend.term))
+def _ordered(clauses: Iterable[TermClause | None]) -> list[TermClause]:
+    known = [clause for clause in clauses if clause is not None]
+    return sorted(known, key=lambda clause: (-clause.weight, clause.field, clause.term))
 
 
-def _addend(
+def _clause(
     segments: Sequence[Segment], totals: Totals, field: bytes, term: QueryTerm, weight: float, b: float
-) -> Addend | None:
+) -> TermClause | None:
     postings = _postings(segments, field, term.term)
     containing = sum(map(len, postings))
     if not containing:
         return None
     idf = bm25_idf(totals.chunks, containing)
-    return Addend(term.weight * weight * idf * (K1 + 1.0), field, term.term, postings, b)
+    return TermClause(term.weight * weight * idf * (K1 + 1.0), field, term.term, postings, b)
 
 
 def _postings(segments: Sequence[Segment], field: bytes, term: str) -> list[Sequence[int]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY
-from ragcli.index.scorers import SLACK, ChunkScores, Plan, Ranges
+from ragcli.index.scorers import SLACK, ChunkScores, Ranges, ScoringPlan
 from ragcli.index.scoring import K1, bm25_terms
 from ragcli.index.segment import Segment
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def add_up_dense(plan: Plan, segments: Sequence[Segment]) -> list[ChunkScores]:
+def score_with_numpy(plan: ScoringPlan, segments: Sequence[Segment]) -> list[ChunkScores]:
     """The scores of a plan, segment by segment, in arrays."""
     return [DenseScores(_sum(plan, number, segment)) for number, segment in enumerate(segments)]
 
@@ -48,21 +48,21 @@ class DenseScores:
         return list(zip(scores[chunks].tolist(), chunks.tolist(), strict=True))
 
 
-def _sum(plan: Plan, number: int, segment: Segment) -> "Doubles":
+def _sum(plan: ScoringPlan, number: int, segment: Segment) -> "Doubles":
     scores = np.zeros(segment.totals.chunks, dtype=np.float64)
     lengths = np.asarray(segment.norms if plan.cosine else plan.lengths(segment), dtype=np.float64)
     logs = np.array([0.0, *(1.0 + math.log(frequency) for frequency in range(1, MAX_FREQUENCY + 1))])
-    for position, addend in enumerate((*plan.addends, *plan.further)):
-        found = np.asarray(addend.postings[number], dtype=np.uint32)
-        if position >= len(plan.addends):
+    for position, clause in enumerate((*plan.clauses, *plan.expansion)):
+        found = np.asarray(clause.postings[number], dtype=np.uint32)
+        if position >= len(plan.clauses):
             found = found[scores[(found >> np.uint32(FREQUENCY_BITS)).astype(np.int64)] > 0.0]
         if not len(found):
             continue
         chunks = (found >> np.uint32(FREQUENCY_BITS)).astype(np.int64)
         frequency = (found & np.uint32(MAX_FREQUENCY)).astype(np.int64)
         if plan.cosine:
-            scores[chunks] += addend.weight * logs[frequency] / lengths[chunks]
+            scores[chunks] += clause.weight * logs[frequency] / lengths[chunks]
         else:
-            fixed, slope = bm25_terms(plan.average, K1, addend.b)
-            scores[chunks] += addend.weight * frequency / (frequency + fixed + slope * lengths[chunks])
+            fixed, slope = bm25_terms(plan.average, K1, clause.b)
+            scores[chunks] += clause.weight * frequency / (frequency + fixed + slope * lengths[chunks])
     return scores

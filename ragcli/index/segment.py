@@ -1,4 +1,4 @@
-"""An immutable segment as a reader sees it: terms to postings, ordinals to rows and texts. Reads through a Blob only.
+"""An immutable segment as a reader sees it: terms to postings, ordinals to rows and texts. Reads through PagedBytes.
 
 Everything is loaded when first asked for. What passed its checksum and still makes no sense is IndexCorruptError.
 """
@@ -25,7 +25,7 @@ MAX_BLOCK_BYTES = 1 << 20
 _RUN_BITS = 12
 
 
-class Blob(Protocol):
+class PagedBytes(Protocol):
     """Checked bytes by position."""
 
     name: str
@@ -37,12 +37,12 @@ class Blob(Protocol):
 
 
 class Segment:
-    """One segment, with the ordinals of its dead documents (gone or replaced since it was written)."""
+    """One segment, with the ordinals of its deleted documents (gone or replaced since it was written)."""
 
-    def __init__(self, blob: Blob, dead: Collection[int] = ()) -> None:
+    def __init__(self, blob: PagedBytes, deleted: Collection[int] = ()) -> None:
         self._blob = blob
         self.name = blob.name
-        self.dead = frozenset(dead)
+        self.deleted = frozenset(deleted)
         self._last_block = (-1, b"")
         self._runs: dict[tuple[str, int], Sequence[int]] = {}
         try:
@@ -60,15 +60,15 @@ class Segment:
         """Bytes of the payload."""
         return self._blob.size
 
-    def bury(self, dead: Collection[int]) -> None:
-        """Name other dead documents; only a writer does, before it commits them."""
-        self.dead = frozenset(dead)
-        self.__dict__.pop("dead_ranges", None)
+    def with_deletes(self, deleted: Collection[int]) -> None:
+        """Name other deleted documents; only a writer does, before it commits them."""
+        self.deleted = frozenset(deleted)
+        self.__dict__.pop("deleted_ranges", None)
 
     # -- terms and postings
 
     def postings(self, term: bytes) -> Sequence[int]:
-        """The term's postings of living documents, ascending; empty where the term is unknown."""
+        """The term's postings of live documents, ascending; empty where the term is unknown."""
         block = bisect_right(self._term_block_firsts, term) - 1
         if block < 0:
             return ()
@@ -80,23 +80,23 @@ class Segment:
         return self._living(unpack_u32(self._part("postings", 4 * start, 4 * counts[at])))
 
     def _living(self, postings: Sequence[int]) -> Sequence[int]:
-        if not self.dead_ranges:
+        if not self.deleted_ranges:
             return postings
-        living = array("I")
+        live = array("I")
         position = 0
-        for start, end in self.dead_ranges:
+        for start, end in self.deleted_ranges:
             cut = bisect_left(postings, start << FREQUENCY_BITS, position)
-            living.extend(postings[position:cut])
+            live.extend(postings[position:cut])
             position = bisect_left(postings, end << FREQUENCY_BITS, cut)
-        living.extend(postings[position:])
-        return living
+        live.extend(postings[position:])
+        return live
 
     @cached_property
-    def dead_ranges(self) -> list[tuple[int, int]]:
-        """The chunk ordinals [start, end) of dead documents, neighbours joined."""
+    def deleted_ranges(self) -> list[tuple[int, int]]:
+        """The chunk ordinals [start, end) of deleted documents, neighbours joined."""
         ranges: list[tuple[int, int]] = []
-        chunks = self._document_chunks if self.dead else ()
-        for ordinal in sorted(self.dead):
+        chunks = self._document_chunks if self.deleted else ()
+        for ordinal in sorted(self.deleted):
             start, end = chunks[ordinal], chunks[ordinal + 1]
             if ranges and ranges[-1][1] == start:
                 ranges[-1] = ranges[-1][0], end
@@ -151,11 +151,11 @@ class Segment:
         """The ordinal of the document that a chunk belongs to."""
         return self._number("chunk_documents", chunk)
 
-    def path_rank(self, document: int) -> int:
+    def path_ord(self, document: int) -> int:
         """The place of a document among this segment's by source and path."""
-        if "document_ranks" not in self._components:
+        if "document_ords" not in self._components:
             return document
-        return self._number("document_ranks", document)
+        return self._number("document_ords", document)
 
     def document(self, ordinal: int) -> DocumentRow:
         """A document's row."""
@@ -165,13 +165,13 @@ class Segment:
             raise self._damaged("document table") from error
 
     def documents(self) -> Iterator[tuple[int, DocumentRow]]:
-        """The living documents with their ordinals."""
-        for ordinal in self.living():
+        """The live documents with their ordinals."""
+        for ordinal in self.live_docs():
             yield ordinal, self.document(ordinal)
 
-    def living(self) -> Iterator[int]:
-        """The ordinals of living documents."""
-        return (ordinal for ordinal in range(self.totals.documents) if ordinal not in self.dead)
+    def live_docs(self) -> Iterator[int]:
+        """The ordinals of live documents."""
+        return (ordinal for ordinal in range(self.totals.documents) if ordinal not in self.deleted)
 
     def document_row(self, ordinal: int) -> bytes:
         """A document's row as stored; for merging."""
@@ -222,7 +222,7 @@ class Segment:
 
     @property
     def posting_count(self) -> int:
-        """Postings of all terms, the dead's too."""
+        """Postings of all terms, those of deleted documents too."""
         return self._place("postings")[1] // 4
 
     def chunk_rows(self, chunks: range) -> tuple[bytes, list[int]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ragcli.documents import Chunk
 from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow, pack_rows
 from ragcli.index.postings import MAX_CHUNKS, PackedPostings, pack_u32
-from ragcli.index.postings_builder import ChunkTallies
+from ragcli.index.postings_builder import PostingsBuilder
 from ragcli.model import Metadata
 
 # Texts are compressed in blocks that neighbouring documents share: small files alone take a fifth more room. Showing a
@@ -48,7 +48,7 @@ class PackedTables(NamedTuple):
     norms: bytes
 
 
-class PackedBatch(NamedTuple):
+class InMemorySegment(NamedTuple):
     """Documents with their texts and postings; see the segment's components of the same names."""
 
     tables: PackedTables
@@ -62,18 +62,18 @@ class PackedBatch(NamedTuple):
         return len(self.tables.chunk_row_sizes) // 4
 
 
-class BatchPacker:
+class SegmentBuffer:
     """Collects documents with their chunks; `finish` gives their batch, or several where a segment could not number
     all the chunks."""
 
     def __init__(self) -> None:
-        self._done: list[PackedBatch] = []
+        self._done: list[InMemorySegment] = []
         self._begin()
 
     def _begin(self) -> None:
         self._documents: list[tuple[DocumentRow, list[ChunkRow]]] = []
         self._texts = TextBlocks()
-        self._tallies = ChunkTallies()
+        self._tallies = PostingsBuilder()
         self._text_bytes = 0
 
     def add(self, row: DocumentRow, text: str, chunks: Sequence[Chunk], ids: Sequence[str]) -> None:
@@ -97,7 +97,7 @@ class BatchPacker:
         self._text_bytes += row.text_bytes
         self._documents.append((row, rows))
 
-    def finish(self) -> list[PackedBatch]:
+    def finish(self) -> list[InMemorySegment]:
         """The batches, none without documents; the packer is spent."""
         if self._documents:
             self._close()
@@ -116,7 +116,7 @@ class BatchPacker:
             code_lengths=tallied.code_lengths,
             norms=tallied.norms,
         )
-        self._done.append(PackedBatch(tables, b"".join(blocks), tallied.postings, self._text_bytes))
+        self._done.append(InMemorySegment(tables, b"".join(blocks), tallied.postings, self._text_bytes))
 
 
 def _names(document: Metadata, metadata: Metadata) -> Iterable[str]:

@@ -9,7 +9,7 @@ HEADER_SIZE = struct.Struct("<I")
 
 
 class SegmentTotals(NamedTuple):
-    """Documents, chunks and the sums of their lengths in a fresh segment, none of them dead."""
+    """Documents, chunks and the sums of their lengths in a fresh segment, none of them deleted."""
 
     documents: int
     chunks: int

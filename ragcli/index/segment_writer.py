@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import msgpack
 
 from ragcli.index.postings import MAX_CHUNKS, pack_u32, pack_u64, unpack_u32
-from ragcli.index.postings_merger import PostingsGatherer
-from ragcli.index.segment_buffer import PackedBatch, PackedTables
+from ragcli.index.postings_merger import PostingsMerger
+from ragcli.index.segment_buffer import InMemorySegment, PackedTables
 from ragcli.index.segment_format import HEADER_SIZE, TERM_BLOCK, SegmentTotals
 
 # Of the dictionary's blocks, some 2 KB each: setting up the usual window of 32 KiB takes a third longer.
@@ -35,17 +35,17 @@ class SegmentBuilder:
     def __init__(self, sink: Sink) -> None:
         self._writer = ComponentWriter(sink)
         self._tables = TableWriter()
-        self._postings = PostingsGatherer()
+        self._postings = PostingsMerger()
         self._row_bytes = 0
         self.chunks = 0
         self.documents = 0
         self._writer.begin("text")
 
-    def room_for(self, batch: PackedBatch) -> bool:
+    def room_for(self, batch: InMemorySegment) -> bool:
         """Whether the batch's chunks still have ordinals in this segment."""
         return self.chunks + batch.chunks <= MAX_CHUNKS
 
-    def add(self, batch: PackedBatch) -> None:
+    def add(self, batch: InMemorySegment) -> None:
         """Append a batch; its chunks follow those already here."""
         self._writer.write(batch.text)
         self._postings.add(batch.postings, self.chunks)
@@ -149,7 +149,7 @@ class TableWriter:
         writer.component("document_texts", pack_u64(self._document_texts))
         order = sorted(range(len(self._keys)), key=self._keys.__getitem__)
         if any(ordinal != place for place, ordinal in enumerate(order)):
-            writer.component("document_ranks", pack_u32(_inverse(order)))
+            writer.component("document_ords", pack_u32(_inverse(order)))
         writer.component("chunk_rows", b"".join(self._chunk_rows))
         sizes = unpack_u32(b"".join(self._chunk_row_sizes))
         writer.component("chunk_row_ends", pack_u32(accumulate(sizes)))

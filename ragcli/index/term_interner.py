@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Which analyzer alone a token is for, as its first character; no raw token begins with either.
 ENGLISH_ONLY, CODE_ONLY = "\x01", "\x02"
-# Beyond this a lexicon is dropped after its batch. Django has 172,000 tokens, which take 76 MB.
+# Beyond this a interner is dropped after its batch. Django has 172,000 tokens, which take 76 MB.
 MAX_BYTES = 96 * 1024 * 1024
 # What a token and a term cost beside their characters: strings, slots of dictionaries and lists, numbers.
 _TOKEN_BYTES, _TERM_BYTES = 140, 200
@@ -33,7 +33,7 @@ class TermTable(NamedTuple):
     terms: "Ids"
 
 
-class Lexicon:
+class TermInterner:
     """Numbers tokens and terms as they come."""
 
     def __init__(self) -> None:
@@ -107,18 +107,18 @@ def _code(token: str) -> Sequence[str]:
 
 
 # One at most, in nobody's hands: whoever takes it, in whatever thread, has it alone.
-_spare: list[Lexicon] = []
+_spare: list[TermInterner] = []
 
 
-def take() -> Lexicon:
-    """A lexicon for a batch, with what earlier batches taught it."""
+def take() -> TermInterner:
+    """A interner for a batch, with what earlier batches taught it."""
     try:
         return _spare.pop()
     except IndexError:
-        return Lexicon()
+        return TermInterner()
 
 
-def give_back(lexicon: Lexicon) -> None:
-    """Keep a lexicon for the next batch, unless it grew too large."""
-    if lexicon.size <= MAX_BYTES and not _spare:
-        _spare.append(lexicon)
+def give_back(interner: TermInterner) -> None:
+    """Keep a interner for the next batch, unless it grew too large."""
+    if interner.size <= MAX_BYTES and not _spare:
+        _spare.append(interner)

@@ -11,9 +11,9 @@ from ragcli.config.options import STANDARD
 from ragcli.documents import Block, NormalizedDocument
 from ragcli.errors import UsageError
 from ragcli.index.doc_table import ADDED, DocumentRow
-from ragcli.index.segment_buffer import BatchPacker
-from ragcli.indexing.index_writer import GenerationWriter
-from ragcli.indexing.plan import Living
+from ragcli.index.segment_buffer import SegmentBuffer
+from ragcli.indexing.index_writer import IndexWriter
+from ragcli.indexing.plan import DocAddress
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.model import Document, DocumentFormat, Metadata
 
@@ -38,23 +38,23 @@ def ids_digest(documents: Iterable[Document]) -> str:
     return hashlib.sha256("\n".join(sorted(document.id for document in documents)).encode()).hexdigest()[:16]
 
 
-def reconcile(writer: GenerationWriter, documents: Iterable[Document], living: Mapping[str, Living]) -> None:
+def reconcile(writer: IndexWriter, documents: Iterable[Document], live: Mapping[str, DocAddress]) -> None:
     """Index the documents that segments lack, and drop what is no longer among them."""
     wanted = {document.id: document for document in documents}
-    for id_, stored in sorted(living.items()):
+    for id_, stored in sorted(live.items()):
         if id_ not in wanted:
-            writer.drop(stored)
-    missing = [wanted[id_] for id_ in sorted(wanted) if id_ not in living]
+            writer.delete(stored)
+    missing = [wanted[id_] for id_ in sorted(wanted) if id_ not in live]
     if not missing:
         return
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     for document in missing:
         _pack(packer, document)
     for batch in packer.finish():
         writer.add(batch)
 
 
-def _pack(packer: BatchPacker, document: Document) -> None:
+def _pack(packer: SegmentBuffer, document: Document) -> None:
     text = document.text
     normalized = NormalizedDocument(text, (Block(0, len(text), {}),), DocumentFormat.TEXT)
     chunks = NormalizedDocumentChunker().chunk(normalized, STANDARD, uri=document.id)

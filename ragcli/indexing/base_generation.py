@@ -5,33 +5,14 @@ Only opens and checks; damaged files stay where they are until a commit no longe
 
 from typing import NamedTuple
 
-from ragcli.config.options import IndexOptions
 from ragcli.errors import IndexCorruptError, IndexVersionError
 from ragcli.index.manifest import Manifest, SegmentInfo
+from ragcli.indexing.request import IndexRequest
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, load_stats
 
 
-class IndexRequest(NamedTuple):
-    """One index run: what to index and how. `only` is one file below the root, '' for the whole tree; `store` is the
-    directory that holds the sessions, which is never a part of a tree."""
-
-    session: str
-    name: str
-    root: str
-    options: IndexOptions
-    only: str = ""
-    store: str = ""
-    root_key: tuple[int, int] = (0, 0)
-    rebuild: bool = False
-    verify: bool = False
-    strict: bool = False
-    dry_run: bool = False
-    allow_empty: bool = False
-    workers: int | None = None
-
-
-class SoundBase(NamedTuple):
+class BaseGeneration(NamedTuple):
     """`cache` is None where every file must be looked at; `notices` say what was found damaged."""
 
     manifest: Manifest
@@ -39,27 +20,27 @@ class SoundBase(NamedTuple):
     notices: list[str]
 
 
-def sound_base(store: SnapshotStore, request: IndexRequest, pipeline: str, verify_bytes: int) -> SoundBase:
+def base_generation(store: SnapshotStore, request: IndexRequest, pipeline: str, verify_bytes: int) -> BaseGeneration:
     """Find what can be built on. Up to `verify_bytes` of segments are checked whole, all of them with `verify`.
 
     IndexVersionError, unless the request is to rebuild: another version's index is not for us to replace unasked.
     """
     fresh = Manifest(store.last_number(), request.session, request.name)
     if request.rebuild:
-        return SoundBase(fresh, None, [])
+        return BaseGeneration(fresh, None, [])
     try:
         base = store.manifest()
     except IndexVersionError:
         raise
     except IndexCorruptError as error:
-        return SoundBase(fresh, None, [f"{error.message}; all files are read again"])
+        return BaseGeneration(fresh, None, [f"{error.message}; all files are read again"])
     if base is None:
-        return SoundBase(fresh, None, [])
+        return BaseGeneration(fresh, None, [])
     whole = request.verify or sum(info.size for info in base.segments) <= verify_bytes
     sound, notices = _sound_segments(store, base.segments, whole)
     cache = load_stats(store.directory, base.number)
     usable = cache is not None and cache.pipeline == pipeline and not notices
-    return SoundBase(base._replace(segments=sound), cache if usable else None, notices)
+    return BaseGeneration(base._replace(segments=sound), cache if usable else None, notices)
 
 
 def _sound_segments(

@@ -1,4 +1,4 @@
-"""One writer's work on a session: new segments flushed, dead documents marked, segments merged, a manifest committed.
+"""The index writer of one run: flushes segments, marks deleted documents, merges, commits a manifest.
 
 Nothing that readers see changes before `commit`. Flushed segments are named in PENDING at once, so that a run that is
 killed loses at most the segment it was filling.
@@ -12,13 +12,13 @@ from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
 from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
-from ragcli.index.merge_policy import merge_group, with_dead
+from ragcli.index.merge_policy import merge_group, with_deleted
 from ragcli.index.merging import merge_segments
 from ragcli.index.segment import REBUILD_HINT, Segment
-from ragcli.index.segment_buffer import BatchPacker, PackedBatch
+from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.index.segment_writer import SegmentBuilder
-from ragcli.indexing.plan import Living
-from ragcli.store.checked_file import BlobWriter
+from ragcli.indexing.plan import DocAddress
+from ragcli.store.checked_file import CheckedFileWriter
 from ragcli.store.snapshots import SnapshotStore
 
 # What a segment's batches may take in memory before it is flushed: some 70 MB of text make so much, sorting them takes
@@ -26,54 +26,54 @@ from ragcli.store.snapshots import SnapshotStore
 FLUSH_BYTES = 192 * 1024 * 1024
 
 
-class GenerationWriter:
+class IndexWriter:
     """Collects the changes of one run on top of a manifest. Used under the session's lock."""
 
-    def __init__(self, store: SnapshotStore, base: Manifest, *, adopt: bool = True) -> None:
+    def __init__(self, store: SnapshotStore, base: Manifest, *, reuse_pending: bool = True) -> None:
         self._store = store
         self._base = base
         self._segments: dict[str, Segment] = {}
         self._infos: dict[str, SegmentInfo] = {}
-        self._dead: dict[str, set[int]] = {}
+        self._deleted: dict[str, set[int]] = {}
         for info in base.segments:
             self._take(info)
-        self._adopted: set[tuple[str, int]] = set()
+        self._reused: set[tuple[str, int]] = set()
         # Rows that were read once, so that a run over a large index does not read each of them three times.
         self._rows: dict[tuple[str, int], DocumentRow] = {}
         self._pending: list[str] = []
-        for name in store.pending() if adopt else ():
+        for name in store.pending() if reuse_pending else ():
             self._take_pending(name)
         self._flushed: list[str] = []
-        self._sink: BlobWriter | None = None
+        self._sink: CheckedFileWriter | None = None
         self._builder: SegmentBuilder | None = None
         self.changed = False
         self.new_text_bytes = 0
 
     # -- what is there
 
-    def living(self) -> tuple[dict[str, Living], dict[str, Living]]:
+    def live_documents(self) -> tuple[dict[str, DocAddress], dict[str, DocAddress]]:
         """The committed documents: files by path, added documents by id."""
-        files: dict[str, Living] = {}
-        added: dict[str, Living] = {}
+        files: dict[str, DocAddress] = {}
+        added: dict[str, DocAddress] = {}
         for info in self._base.segments:
             for ordinal, row in self._segments[info.name].documents():
-                (files if row.source == FILES else added)[row.path] = Living(info.name, ordinal, row)
+                (files if row.source == FILES else added)[row.path] = DocAddress(info.name, ordinal, row)
                 self._rows[info.name, ordinal] = row
         return files, added
 
-    def pending(self) -> dict[str, Living]:
+    def pending(self) -> dict[str, DocAddress]:
         """The files that runs without a commit have stored, by path."""
-        found: dict[str, Living] = {}
+        found: dict[str, DocAddress] = {}
         for name in self._pending:
             for ordinal, row in self._segments[name].documents():
                 if row.source == FILES:
-                    found[row.path] = Living(name, ordinal, row)
+                    found[row.path] = DocAddress(name, ordinal, row)
                     self._rows[name, ordinal] = row
         return found
 
     # -- changes
 
-    def add(self, batch: PackedBatch) -> None:
+    def add(self, batch: InMemorySegment) -> None:
         """Append a batch of new documents; flush a segment when it is large enough."""
         if self._builder and not self._builder.room_for(batch):
             self._flush()
@@ -86,36 +86,36 @@ class GenerationWriter:
         if self._builder.packed_bytes >= FLUSH_BYTES:
             self._flush()
 
-    def drop(self, living: Living) -> None:
+    def delete(self, address: DocAddress) -> None:
         """Leave a committed document out of the next generation."""
-        self._dead[living.segment].add(living.ordinal)
+        self._deleted[address.segment].add(address.ordinal)
         self.changed = True
 
-    def adopt(self, living: Living) -> None:
+    def reuse(self, address: DocAddress) -> None:
         """Take a pending document over into the next generation."""
-        self._adopted.add((living.segment, living.ordinal))
+        self._reused.add((address.segment, address.ordinal))
         self.changed = True
 
-    def drop_all(self) -> None:
+    def delete_all(self) -> None:
         """Leave every committed document out."""
         for info in self._base.segments:
-            self._dead[info.name] = set(range(self._segments[info.name].totals.documents))
+            self._deleted[info.name] = set(range(self._segments[info.name].totals.documents))
         self.changed = self.changed or bool(self._base.segments)
 
     def reanalyze(self) -> None:
-        """Analyze the stored texts of all living documents anew, in place of what is stored of them."""
+        """Analyze the stored texts of all live documents anew, in place of what is stored of them."""
         for info in self._base.segments:
             segment = self._segments[info.name]
             for ordinal, _ in segment.documents():
                 for batch in _repacked(segment, ordinal):
                     self.add(batch)
-        self.drop_all()
+        self.delete_all()
 
-    def living_text_bytes(self) -> int:
-        """Bytes of text that the next generation will hold, pending documents that were adopted included."""
-        total = self.new_text_bytes + sum(self._rows[place].text_bytes for place in self._adopted)
+    def live_text_bytes(self) -> int:
+        """Bytes of text that the next generation will hold, pending documents that were reused included."""
+        total = self.new_text_bytes + sum(self._rows[place].text_bytes for place in self._reused)
         for (name, ordinal), row in self._rows.items():
-            if name not in self._pending and ordinal not in self._dead[name]:
+            if name not in self._pending and ordinal not in self._deleted[name]:
                 total += row.text_bytes
         return total
 
@@ -140,11 +140,11 @@ class GenerationWriter:
 
     def _take(self, info: SegmentInfo) -> None:
         try:
-            self._segments[info.name] = Segment(self._store.open_segment(info.name), info.dead)
+            self._segments[info.name] = Segment(self._store.open_segment(info.name), info.deleted)
         except FileNotFoundError:
             raise IndexCorruptError(f"{info.name} is missing from the index", REBUILD_HINT) from None
         self._infos[info.name] = info
-        self._dead[info.name] = set(info.dead)
+        self._deleted[info.name] = set(info.deleted)
 
     def _take_pending(self, name: str) -> None:
         """Offer a flushed segment's documents; damaged or not whole, it is worth nothing and read anew."""
@@ -173,17 +173,17 @@ class GenerationWriter:
         self._store.set_pending(sorted({*self._pending, *self._flushed}))
 
     def _survivors(self) -> list[SegmentInfo]:
-        """The segments that still have living documents, with what is alive of them."""
+        """The segments that still have live documents, with what is alive of them."""
         for name in self._pending:
             if name not in self._flushed:
                 count = self._infos[name].documents
-                self._dead[name] = {o for o in range(count) if (name, o) not in self._adopted}
+                self._deleted[name] = {o for o in range(count) if (name, o) not in self._reused}
         found = []
         for name, info in self._infos.items():
-            dead = set() if name in self._flushed else self._dead[name]
-            if len(dead) < info.documents:
-                found.append(with_dead(self._segments[name], info, dead))
-                self._segments[name].bury(dead)
+            deleted = set() if name in self._flushed else self._deleted[name]
+            if len(deleted) < info.documents:
+                found.append(with_deleted(self._segments[name], info, deleted))
+                self._segments[name].with_deletes(deleted)
         return sorted(found, key=lambda info: info.name)
 
     def _merged(self, infos: list[SegmentInfo]) -> list[SegmentInfo]:
@@ -203,13 +203,13 @@ class GenerationWriter:
 
 
 def corpus_of(segments: Iterable[Segment], known: Mapping[tuple[str, int], DocumentRow] = {}) -> Corpus:
-    """Sum up the living documents. The digest does not depend on how they are cut into segments.
+    """Sum up the live documents. The digest does not depend on how they are cut into segments.
 
     `known` holds rows that need not be read again, by segment and ordinal.
     """
     rows: list[tuple[str, str, DocumentRow, int]] = []
     for segment in segments:
-        for ordinal in segment.living():
+        for ordinal in segment.live_docs():
             row = known.get((segment.name, ordinal)) or segment.document(ordinal)
             rows.append((row.source, row.path, row, len(segment.chunk_range(ordinal))))
     rows.sort(key=lambda entry: entry[:2])
@@ -233,7 +233,7 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
 
 
-def _repacked(segment: Segment, ordinal: int) -> list[PackedBatch]:
+def _repacked(segment: Segment, ordinal: int) -> list[InMemorySegment]:
     """A stored document, analyzed anew from its stored texts."""
     texts: list[str] = []
     chunks: list[Chunk] = []
@@ -244,7 +244,7 @@ def _repacked(segment: Segment, ordinal: int) -> list[PackedBatch]:
         position += len(text)
         texts.append(text)
         ids.append(row.id)
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     packer.add(segment.document(ordinal), "".join(texts), chunks, ids)
     return packer.finish()
 

@@ -15,11 +15,12 @@ from ragcli.documents import IndexProgress, IndexReport, ProgressCallback, SkipR
 from ragcli.errors import RagError, SourceRejectedError
 from ragcli.index.manifest import Manifest
 from ragcli.indexing.added_documents import ids_digest, reconcile
-from ragcli.indexing.base_generation import IndexRequest, sound_base
-from ragcli.indexing.index_writer import GenerationWriter
-from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, Item, Job, batches, is_small, process
-from ragcli.indexing.plan import IndexPlan, Living, check_format, items, plan, without
-from ragcli.indexing.run_summary import Tally, failed_outcome, nothing_usable, pipeline_digest, strict_failure
+from ragcli.indexing.base_generation import base_generation
+from ragcli.indexing.index_writer import IndexWriter
+from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, IngestJob, WorkItem, batches, is_small, process
+from ragcli.indexing.plan import DocAddress, IndexPlan, check_format, items, plan, without
+from ragcli.indexing.request import IndexRequest
+from ragcli.indexing.run_summary import RunSummary, failed_outcome, nothing_usable, pipeline_digest, strict_failure
 from ragcli.ingest.chunkers import check_limits
 from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
@@ -27,8 +28,9 @@ from ragcli.model import Document
 from ragcli.store.document_file import load_documents
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, save_stats
-from ragcli.workers.pool import Crew
+from ragcli.workers.pool import WorkerPool
 
+Addresses = dict[str, DocAddress]
 # What a worker has imported before its first batch, so that no document's time pays for it.
 PRELOAD = ("ragcli.indexing.ingest_task",)
 # Every run checks the pages of this much index; more of it only with --verify.
@@ -69,28 +71,28 @@ class _Run:
         self._notices: list[str] = []
         self._started = time.time_ns()
         self._pipeline = pipeline_digest(request.options)
-        self._writer: GenerationWriter | None = None
-        self._crew: Crew | None = None
+        self._writer: IndexWriter | None = None
+        self._pool: WorkerPool | None = None
         self._documents: list[Document] = []
 
     def close(self) -> None:
         try:
-            if self._crew is not None:
-                self._crew.close()
+            if self._pool is not None:
+                self._pool.close()
         finally:
             if self._writer is not None:
                 self._writer.close()
 
     def go(self) -> IndexReport:
         request = self._request
-        sound = sound_base(self._store, request, self._pipeline, VERIFY_BYTES)
+        sound = base_generation(self._store, request, self._pipeline, VERIFY_BYTES)
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
         self._documents = load_documents(self._store.directory)
         if cache is None and request.workers is None and not request.dry_run and not request.only:
-            self._crew = self._new_crew(available_workers())
+            self._pool = self._new_pool(available_workers())
             with suppress(RagError):  # a small tree does without; a large one will say so itself
-                self._crew.start()  # every file will be read: workers import while this process walks
+                self._pool.start()  # every file will be read: workers import while this process walks
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.verify and self._is_settled(base):
@@ -132,49 +134,49 @@ class _Run:
 
     def _idle(self, base: Manifest, found: Walk, planned: IndexPlan, cache: StatCache) -> IndexReport:
         """Nothing changed: no file is opened and no generation made."""
-        tally = Tally(found.skipped)
-        tally.carry(planned.carried, base.failures, cache.skipped)
-        if tally.failures and self._request.strict:
-            raise strict_failure(tally.sorted_failures())
+        summary = RunSummary(found.skipped)
+        summary.carry(planned.carried, base.failures, cache.skipped)
+        if summary.failures and self._request.strict:
+            raise strict_failure(summary.sorted_failures())
         if self._request.dry_run:
-            return self._report(base, tally, committed=False)
+            return self._report(base, summary, committed=False)
         if self._is_same_tree(base):
-            if tally.sorted_skipped() != cache.skipped:
-                save_stats(self._store.directory, base.number, self._cache(tally)._replace(started=cache.started))
-            self._store.tidy()
-            return self._report(base, tally, committed=False)
-        return self._commit(GenerationWriter(self._store, base), base, tally)
+            if summary.sorted_skipped() != cache.skipped:
+                save_stats(self._store.directory, base.number, self._cache(summary)._replace(started=cache.started))
+            self._store.gc()
+            return self._report(base, summary, committed=False)
+        return self._commit(IndexWriter(self._store, base), base, summary)
 
     def _work(self, base: Manifest, found: Walk, cache: StatCache | None) -> IndexReport:
-        writer = self._writer = GenerationWriter(self._store, base, adopt=not self._request.rebuild)
+        writer = self._writer = IndexWriter(self._store, base, reuse_pending=not self._request.rebuild)
         if base.segments and base.analyzers != ANALYZERS:
             self._notices.append("the analyzers changed: stored texts are analyzed again")
             writer.reanalyze()
-        files, added = writer.living()
+        files, added = writer.live_documents()
         planned = plan(found, cache, [*files, *(cache.states if cache else ())], self._request.verify)
-        tally = Tally(found.skipped)
-        tally.carry(planned.carried, base.failures, cache.skipped if cache else ())
+        summary = RunSummary(found.skipped)
+        summary.carry(planned.carried, base.failures, cache.skipped if cache else ())
         if self._request.dry_run:
-            return self._forecast(base, planned, files, tally)
-        self._ingest(writer, planned, files, tally)
+            return self._forecast(base, planned, files, summary)
+        self._ingest(writer, planned, files, summary)
         gone = [files[path] for path in planned.absent if path in files]
-        for living in gone:
-            writer.drop(living)
-        tally.gone(len(gone))
+        for address in gone:
+            writer.delete(address)
+        summary.gone(len(gone))
         reconcile(writer, self._documents, added)
-        self._check(tally, found)
-        return self._commit(writer, base, tally)
+        self._check(summary, found)
+        return self._commit(writer, base, summary)
 
-    def _forecast(self, base: Manifest, planned: IndexPlan, files: dict[str, Living], tally: Tally) -> IndexReport:
+    def _forecast(self, base: Manifest, plan: IndexPlan, files: Addresses, summary: RunSummary) -> IndexReport:
         """What a run would do, as far as names and times tell; nothing is read or written."""
-        for file in planned.todo:
-            tally.count(FileOutcome(file, NEW), file.path in files)
-        tally.gone(sum(path in files for path in planned.absent))
-        return self._report(base, tally, committed=False)
+        for file in plan.todo:
+            summary.count(FileOutcome(file, NEW), file.path in files)
+        summary.gone(sum(path in files for path in plan.absent))
+        return self._report(base, summary, committed=False)
 
     # -- documents
 
-    def _ingest(self, writer: GenerationWriter, planned: IndexPlan, files: dict[str, Living], tally: Tally) -> None:
+    def _ingest(self, writer: IndexWriter, planned: IndexPlan, files: Addresses, summary: RunSummary) -> None:
         pending = writer.pending()
         todo = items(planned.todo, files, pending)
         total = len(planned.todo) + len(planned.carried)
@@ -183,36 +185,36 @@ class _Run:
         for outcome in self._outcomes(writer, todo):
             path = outcome.file.path
             self._apply(writer, outcome, files.get(path), pending.get(path))
-            tally.count(outcome, path in files)
+            summary.count(outcome, path in files)
             done += 1
             if self._progress is not None:
                 self._progress(IndexProgress(done, total, path))
             if writer.new_text_bytes > limit:
                 break
-        if writer.living_text_bytes() > limit:
+        if writer.live_text_bytes() > limit:
             raise SourceRejectedError(
                 f"{self._request.root} holds more than {limit:,} bytes of text", "raise it with --max-total-text BYTES"
             )
 
-    def _outcomes(self, writer: GenerationWriter, todo: Sequence[Item]) -> Iterator[FileOutcome]:
+    def _outcomes(self, writer: IndexWriter, todo: Sequence[WorkItem]) -> Iterator[FileOutcome]:
         workers = self._request.workers
         if workers is None:
             workers = 0 if is_small(todo) else available_workers()
-        if self._crew is not None and not workers:
-            self._crew.close()
-            self._crew = None
-        crew = self._crew or self._new_crew(workers)
-        for outcome in crew.run(batches(todo)):
+        if self._pool is not None and not workers:
+            self._pool.close()
+            self._pool = None
+        pool = self._pool or self._new_pool(workers)
+        for outcome in pool.run(batches(todo)):
             for result in outcome.results:
                 for batch in result.packed:
                     writer.add(batch)
                 yield from result.outcomes
             yield from map(failed_outcome, outcome.failures)
 
-    def _new_crew(self, workers: int) -> Crew:
+    def _new_pool(self, workers: int) -> WorkerPool:
         limits = self._request.options.limits
-        return Crew(
-            partial(process, Job(self._request.root, self._request.options)),
+        return WorkerPool(
+            partial(process, IngestJob(self._request.root, self._request.options)),
             workers=workers,
             seconds_per_item=limits.extraction_seconds,
             batch_seconds=limits.extraction_seconds,
@@ -221,27 +223,27 @@ class _Run:
         )
 
     def _apply(
-        self, writer: GenerationWriter, outcome: FileOutcome, stored: Living | None, pending: Living | None
+        self, writer: IndexWriter, outcome: FileOutcome, stored: DocAddress | None, pending: DocAddress | None
     ) -> None:
         """Replace, keep or drop what is stored of a file. A document that failed or cannot be read keeps it."""
         if outcome.kind == SAME and pending is not None:
-            writer.adopt(pending)
+            writer.reuse(pending)
         elif outcome.kind in (SAME, FAILED) or outcome.code == SkipReason.UNREADABLE.value:
             return
         if stored is not None:
-            writer.drop(stored)
+            writer.delete(stored)
 
-    def _check(self, tally: Tally, found: Walk) -> None:
-        if tally.failures and self._request.strict:
-            raise strict_failure(tally.sorted_failures())
-        if found.files and not tally.usable:
-            raise nothing_usable(os.path.join(self._request.root, self._request.only), tally.skipped)
+    def _check(self, summary: RunSummary, found: Walk) -> None:
+        if summary.failures and self._request.strict:
+            raise strict_failure(summary.sorted_failures())
+        if found.files and not summary.usable:
+            raise nothing_usable(os.path.join(self._request.root, self._request.only), summary.skipped)
 
     # -- the end
 
-    def _commit(self, writer: GenerationWriter, base: Manifest, tally: Tally) -> IndexReport:
+    def _commit(self, writer: IndexWriter, base: Manifest, summary: RunSummary) -> IndexReport:
         self._writer = writer
-        failures = tuple(tally.sorted_failures())
+        failures = tuple(summary.sorted_failures())
         if (
             base.number
             and self._is_settled(base)
@@ -249,13 +251,13 @@ class _Run:
             and failures == base.failures
             and self._is_same_tree(base)
         ):
-            save_stats(self._store.directory, base.number, self._cache(tally))
-            self._store.tidy()
-            return self._report(base, tally, committed=False)
+            save_stats(self._store.directory, base.number, self._cache(summary))
+            self._store.gc()
+            return self._report(base, summary, committed=False)
         request = self._request
         number = max(base.number, self._store.last_number()) + 1
         # Before the commit, so that a disk that is full for it leaves the previous generation and not half a run.
-        save_stats(self._store.directory, number, self._cache(tally))
+        save_stats(self._store.directory, number, self._cache(summary))
         manifest = writer.commit(
             Manifest(
                 number=number,
@@ -269,30 +271,30 @@ class _Run:
                 added=ids_digest(self._documents),
                 last_indexed=self._started / 1e9,
                 failures=failures,
-                skipped=tally.skipped_counts(),
+                skipped=summary.skipped_counts(),
             )
         )
-        self._store.tidy()
-        return self._report(manifest, tally, committed=True)
+        self._store.gc()
+        return self._report(manifest, summary, committed=True)
 
     def _is_same_tree(self, base: Manifest) -> bool:
         request = self._request
         stored = (base.root, base.root_key, base.only, base.options)
         return stored == (request.root, request.root_key, request.only, request.options)
 
-    def _cache(self, tally: Tally) -> StatCache:
-        return StatCache(self._started, self._pipeline, tally.states, tally.sorted_skipped())
+    def _cache(self, summary: RunSummary) -> StatCache:
+        return StatCache(self._started, self._pipeline, summary.states, summary.sorted_skipped())
 
-    def _report(self, manifest: Manifest, tally: Tally, committed: bool) -> IndexReport:
+    def _report(self, manifest: Manifest, summary: RunSummary, committed: bool) -> IndexReport:
         return IndexReport(
             session=self._request.session,
             root=self._request.root,
             generation=manifest.corpus.digest,
-            files=tally.counts(),
+            files=summary.counts(),
             chunks=manifest.corpus.chunks,
             seconds=0.0,
-            failed=tally.sorted_failures(),
-            skipped=tally.sorted_skipped(),
-            notices=[*self._notices, *tally.notices],
+            failed=summary.sorted_failures(),
+            skipped=summary.sorted_skipped(),
+            notices=[*self._notices, *summary.notices],
             committed=committed,
         )

@@ -10,7 +10,7 @@ from ragcli.config.options import IndexOptions
 from ragcli.documents import SourceFile
 from ragcli.extract.registry import OUT_OF_MEMORY
 from ragcli.index.doc_table import FILES, DocumentRow
-from ragcli.index.segment_buffer import BatchPacker, PackedBatch
+from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.ingest import formats
 from ragcli.ingest.ingestion_service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
 from ragcli.ingest.reading import TreeReader
@@ -35,14 +35,14 @@ FAILED = "failed"
 LEFT_OUT = "left-out"
 
 
-class Job(NamedTuple):
+class IngestJob(NamedTuple):
     """What all batches of a run share."""
 
     root: str
     options: IndexOptions
 
 
-class Item(NamedTuple):
+class WorkItem(NamedTuple):
     """A file to look at, and the fingerprint of what is stored of it (b'' for nothing)."""
 
     file: SourceFile
@@ -63,13 +63,13 @@ class BatchResult(NamedTuple):
     """Outcomes in the order of the items; the packed batches hold the new documents in that order too."""
 
     outcomes: list[FileOutcome]
-    packed: list[PackedBatch]
+    packed: list[InMemorySegment]
 
 
-def process(job: Job, items: Sequence[Item]) -> BatchResult:
+def process(job: IngestJob, items: Sequence[WorkItem]) -> BatchResult:
     """Ingest and pack files, one after the other."""
     service = FileIngestionService(job.options.limits, job.options)
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     outcomes = []
     with TreeReader(job.root) as reader:
         for item in items:
@@ -83,7 +83,7 @@ def process(job: Job, items: Sequence[Item]) -> BatchResult:
     return BatchResult(outcomes, packer.finish())
 
 
-def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
+def batches(items: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
     """Cut items into batches by bytes and count; a document in a binary format is a batch of its own.
 
     The cuts depend on the items alone, so that any number of workers writes the same segments.
@@ -91,7 +91,7 @@ def batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
     items = list(items)
     left = sum(item.file.size for item in items)
     most = _batch_bytes(left)
-    waiting: list[Item] = []
+    waiting: list[WorkItem] = []
     size = 0
     for item in items:
         format = formats.detect(item.file.path, None)
@@ -114,7 +114,7 @@ def _batch_bytes(left: int) -> int:
     return min(max(left // SHARE, MIN_BATCH_BYTES), MAX_BATCH_BYTES)
 
 
-def is_small(items: Sequence[Item]) -> bool:
+def is_small(items: Sequence[WorkItem]) -> bool:
     """Whether the work is less than starting a worker, and safe to do in this process."""
     return sum(item.file.size for item in items) <= SMALL_BYTES and all(
         formats.detect(item.file.path, None) in SAFE_FORMATS for item in items

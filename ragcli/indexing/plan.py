@@ -7,14 +7,14 @@ from typing import NamedTuple
 from ragcli.documents import Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import UsageError
 from ragcli.index.doc_table import DocumentRow
-from ragcli.indexing.ingest_task import Item
+from ragcli.indexing.ingest_task import WorkItem
 from ragcli.ingest import formats
 from ragcli.model import DocumentFormat
 from ragcli.store.stat_cache import FileState, StatCache
 
 
-class Living(NamedTuple):
-    """A living document: where it is stored, and its row."""
+class DocAddress(NamedTuple):
+    """A live document: where it is stored, and its row."""
 
     segment: str
     ordinal: int
@@ -53,12 +53,12 @@ def plan(walk: Walk, cache: StatCache | None, known_paths: Iterable[str], verify
     return IndexPlan(todo, carried, absent)
 
 
-def items(todo: Sequence[SourceFile], *known: Mapping[str, Living]) -> list[Item]:
+def items(todo: Sequence[SourceFile], *known: Mapping[str, DocAddress]) -> list[WorkItem]:
     """Each file with the fingerprint of what the last of `known` stores of it."""
     prints: dict[str, bytes] = {}
     for documents in known:
-        prints |= {path: living.row.fingerprint for path, living in documents.items()}
-    return [Item(file, prints.get(file.path, b"")) for file in todo]
+        prints |= {path: address.row.fingerprint for path, address in documents.items()}
+    return [WorkItem(file, prints.get(file.path, b"")) for file in todo]
 
 
 def without(walk: Walk, root: str, directory: str) -> Walk:

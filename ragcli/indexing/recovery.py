@@ -57,7 +57,7 @@ def _read_back(store: SnapshotStore, manifest: Manifest) -> list[Document]:
     found = []
     for info in manifest.segments:
         with contextlib.suppress(IndexCorruptError, FileNotFoundError):
-            segment = Segment(store.open_segment(info.name), info.dead)
+            segment = Segment(store.open_segment(info.name), info.deleted)
             try:
                 for ordinal, row in segment.documents():
                     if row.source == ADDED:

@@ -11,7 +11,7 @@ from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile
 from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
-from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, Item
+from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, WorkItem
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
 from ragcli.model import Failure
 from ragcli.store import stat_cache as stats
@@ -30,7 +30,7 @@ def pipeline_digest(options: IndexOptions) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-class Tally:
+class RunSummary:
     """Counts each file once, and keeps what the next run wants to know."""
 
     def __init__(self, skipped: Iterable[Skipped]) -> None:
@@ -131,7 +131,7 @@ def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError
 _KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
 
 
-def failed_outcome(failure: ItemFailure[Item]) -> FileOutcome:
+def failed_outcome(failure: ItemFailure[WorkItem]) -> FileOutcome:
     """What became of a file whose reading failed a worker."""
     reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
     return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)

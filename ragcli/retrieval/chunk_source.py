@@ -7,7 +7,7 @@ from ragcli.analysis.analyzers import QueryTerm
 from ragcli.model import CandidatePool, ChunkKey
 
 
-class KnowledgeBase(Protocol):
+class ChunkSource(Protocol):
     """Chunks that can be searched. `where` is a predicate over document rows."""
 
     def candidates(

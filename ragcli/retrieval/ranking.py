@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.model import Candidate, ChunkKey
 from ragcli.retrieval import signals, weights
 from ragcli.retrieval.query import Query, read_query
@@ -25,7 +25,7 @@ class Ranked(NamedTuple):
 def rank(
     query: str,
     candidates: Sequence[Candidate],
-    settings: SearchSettings,
+    settings: QueryOptions,
     text: Callable[[ChunkKey], str] | None = None,
 ) -> list[Ranked]:
     """Rank candidates, best first. `text` is asked for the chunks that may hold a quoted phrase."""

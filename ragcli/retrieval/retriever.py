@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ragcli.analysis.analyzers import QueryTerm
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.model import CandidatePool
-from ragcli.retrieval.chunk_source import KnowledgeBase
+from ragcli.retrieval.chunk_source import ChunkSource
 from ragcli.retrieval.feedback import best_of_prose, expansion
 from ragcli.retrieval.ranking import Ranked, rank
 
@@ -16,10 +16,10 @@ POOL = 200
 
 
 def retrieve(
-    knowledge_base: KnowledgeBase,
+    knowledge_base: ChunkSource,
     query: str,
     top_k: int,
-    settings: SearchSettings,
+    settings: QueryOptions,
     where: Callable[[Any], bool] | None = None,
 ) -> tuple[list[Ranked], CandidatePool]:
     """The best `top_k` chunks, best first, and the pool they were chosen from.
@@ -37,7 +37,7 @@ def retrieve(
     return rank(query, pool.candidates, settings, knowledge_base.text)[:top_k], pool
 
 
-def _feedback(knowledge_base: KnowledgeBase, pool: CandidatePool) -> list[QueryTerm]:
+def _feedback(knowledge_base: ChunkSource, pool: CandidatePool) -> list[QueryTerm]:
     best = best_of_prose(pool.candidates)
     return expansion([(c.streams["code"].score, knowledge_base.text(c.key)) for c in best])
 

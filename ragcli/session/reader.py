@@ -7,10 +7,10 @@ import os
 from typing import NamedTuple
 
 from ragcli.analysis.analyzers import ANALYZERS
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.errors import IndexCorruptError, SessionNotFoundError
 from ragcli.index.doc_table import FILES, DocumentRow
-from ragcli.index.index_searcher import IndexKnowledgeBase
+from ragcli.index.index_searcher import IndexSearcher
 from ragcli.index.manifest import Manifest
 from ragcli.index.scorers import Totals
 from ragcli.index.segment import Segment
@@ -27,12 +27,12 @@ from ragcli.session.results import Freshness, document_filter, search_result, st
 from ragcli.store.snapshots import Generation, SnapshotStore
 
 
-class Opened(NamedTuple):
+class OpenGeneration(NamedTuple):
     """One generation, ready to be searched."""
 
     generation: Generation
     segments: list[Segment]
-    knowledge_base: IndexKnowledgeBase
+    knowledge_base: IndexSearcher
 
     @property
     def manifest(self) -> Manifest:
@@ -46,11 +46,11 @@ class SessionReader:
     def __init__(self, store: SnapshotStore, place: SessionPlace) -> None:
         self._store = store
         self._place = place
-        self._opened: Opened | None = None
+        self._opened: OpenGeneration | None = None
 
     # -- searching
 
-    def query(self, query: str, top_k: int, settings: SearchSettings) -> SearchOutcome:
+    def query(self, query: str, top_k: int, settings: QueryOptions) -> SearchOutcome:
         """Answer one search from one generation."""
         opened = self._open()
         manifest = opened.manifest
@@ -163,7 +163,7 @@ class SessionReader:
 
     # -- inside
 
-    def _open(self) -> Opened:
+    def _open(self) -> OpenGeneration:
         known = self._opened
         if known is not None and self._store.current_number() == known.manifest.number:
             return known
@@ -173,13 +173,13 @@ class SessionReader:
         if generation is None:
             raise self._unknown()
         manifest = generation.manifest
-        segments = [Segment(blob, info.dead) for blob, info in zip(generation.blobs, manifest.segments, strict=True)]
+        segments = [Segment(blob, info.deleted) for blob, info in zip(generation.blobs, manifest.segments, strict=True)]
         totals = Totals(
             sum(info.chunks for info in manifest.segments),
             sum(info.english_length for info in manifest.segments),
             sum(info.code_length for info in manifest.segments),
         )
-        opened = Opened(generation, segments, IndexKnowledgeBase(segments, totals))
+        opened = OpenGeneration(generation, segments, IndexSearcher(segments, totals))
         self._opened = opened
         return opened
 

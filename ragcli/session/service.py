@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, BinaryIO
 
-from ragcli.config.options import IndexOptions, SearchSettings
+from ragcli.config.options import IndexOptions, QueryOptions
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, SessionNotFoundError, UsageError
 from ragcli.model import (
     ContextPrompt,
@@ -56,7 +56,7 @@ class RagService:
         """The best `top_k` chunks for a query, best first."""
         return self.query(query, top_k).results
 
-    def query(self, query: str, top_k: int = 10, settings: SearchSettings = SearchSettings()) -> SearchOutcome:
+    def query(self, query: str, top_k: int = 10, settings: QueryOptions = QueryOptions()) -> SearchOutcome:
         """The same with what surrounds it: generation, root, failed streams, notices."""
         return self._reader.query(query, _checked(top_k), settings)
 
@@ -70,7 +70,7 @@ class RagService:
         top_k: int = 5,
         *,
         max_tokens: int | None = None,
-        settings: SearchSettings = SearchSettings(),
+        settings: QueryOptions = QueryOptions(),
     ) -> ContextPrompt:
         """The same with its estimated tokens and evidence. UsageError where the query alone is over `max_tokens`."""
         from ragcli.prompt import render

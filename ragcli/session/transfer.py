@@ -62,7 +62,7 @@ def import_session(directory: Directory, place: SessionPlace, source: BinaryIO, 
         number = store.last_number() + 1
         with replaced_documents(store, documents):
             store.commit(manifest._replace(number=number, session=place.name or place.id, name=place.name))
-        store.tidy()
+        store.gc()
 
 
 def _read_members(tar: tarfile.TarFile, directory: Directory, store: SnapshotStore) -> tuple[Manifest, list[Document]]:

@@ -10,10 +10,10 @@ from ragcli.documents import IndexReport, ProgressCallback
 from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
 from ragcli.index.manifest import Manifest
 from ragcli.indexing.added_documents import ids_digest, make_document, reconcile
-from ragcli.indexing.base_generation import IndexRequest
-from ragcli.indexing.index_writer import GenerationWriter, corpus_of
+from ragcli.indexing.index_writer import IndexWriter, corpus_of
 from ragcli.indexing.indexer import FileIndexer
 from ragcli.indexing.recovery import mend_documents
+from ragcli.indexing.request import IndexRequest
 from ragcli.model import Document, Scalar
 from ragcli.session.locator import SessionPlace, Sessions, root_key
 from ragcli.store.directory import Directory, OsDirectory
@@ -89,7 +89,7 @@ class SessionWriter:
             )
             with replaced_documents(self._store, []):
                 self._store.commit(empty)
-            self._store.tidy()
+            self._store.gc()
 
     def _index(
         self,
@@ -145,17 +145,17 @@ class SessionWriter:
     def _replace_documents(self, documents: list[Document]) -> None:
         """Save the added documents and commit a generation that indexes just them beside the files."""
         base = self._base()
-        writer = GenerationWriter(self._store, base, adopt=False)
+        writer = IndexWriter(self._store, base, reuse_pending=False)
         try:
             with replaced_documents(self._store, documents):
                 self._commit_documents(writer, base, documents)
         finally:
             writer.close()
 
-    def _commit_documents(self, writer: GenerationWriter, base: Manifest, documents: list[Document]) -> None:
+    def _commit_documents(self, writer: IndexWriter, base: Manifest, documents: list[Document]) -> None:
         if base.segments and base.analyzers != ANALYZERS:
             writer.reanalyze()
-        _, added = writer.living()
+        _, added = writer.live_documents()
         reconcile(writer, documents, added)
         number = max(base.number, self._store.last_number()) + 1
         cache = load_stats(self._directory, base.number)
@@ -163,7 +163,7 @@ class SessionWriter:
         self._store.set_pending([])
         save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
         writer.commit(manifest)
-        self._store.tidy()
+        self._store.gc()
 
     def _base(self) -> Manifest:
         return self._store.manifest() or self._first()

@@ -25,7 +25,7 @@ _MAGIC = b"RAGBLOB1"
 _MAX_CACHED_PAGES = 4096
 
 
-class Blob:
+class CheckedFile:
     """An open file's payload, each page verified before any byte of it is used."""
 
     def __init__(self, name: str, source: ByteSource) -> None:
@@ -94,7 +94,7 @@ class Blob:
         return IndexCorruptError(f"{self.name} is damaged: {what}", REBUILD_HINT)
 
 
-class BlobWriter:
+class CheckedFileWriter:
     """Writes a payload of unknown length in bounded memory; its name is the hash of its bytes."""
 
     def __init__(self, directory: Directory) -> None:

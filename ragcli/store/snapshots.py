@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ragcli.errors import IndexCorruptError
 from ragcli.index.manifest import SEGMENT_SUFFIX, Manifest, from_plain, to_plain
-from ragcli.store.checked_file import Blob, BlobWriter
+from ragcli.store.checked_file import CheckedFile, CheckedFileWriter
 from ragcli.store.codec import REBUILD_HINT, decode, encode
 from ragcli.store.directory import DRAFT_PREFIX, Directory, write_file
 
@@ -31,7 +31,7 @@ class Generation(NamedTuple):
     """A committed manifest with its segments' blobs open, so that a later collection cannot take them away."""
 
     manifest: Manifest
-    blobs: tuple[Blob, ...]
+    blobs: tuple[CheckedFile, ...]
 
     def close(self) -> None:
         """Give the files back."""
@@ -83,7 +83,7 @@ class SnapshotStore:
             manifest = self.manifest()
             if manifest is None:
                 return None
-            blobs: list[Blob] = []
+            blobs: list[CheckedFile] = []
             try:
                 for segment in manifest.segments:
                     missing = segment.name
@@ -94,11 +94,11 @@ class SnapshotStore:
                     blob.close()
         raise _vanished(missing)
 
-    def open_segment(self, name: str) -> Blob:
+    def open_segment(self, name: str) -> CheckedFile:
         """A segment's blob; FileNotFoundError where it is gone."""
         source = self.directory.open(name)
         try:
-            return Blob(name, source)
+            return CheckedFile(name, source)
         except BaseException:
             source.close()
             raise
@@ -109,9 +109,9 @@ class SnapshotStore:
 
     # -- writing, under the lock
 
-    def segment_writer(self) -> BlobWriter:
+    def segment_writer(self) -> CheckedFileWriter:
         """A sink for one new segment; `finish(SEGMENT_SUFFIX)` gives its name."""
-        return BlobWriter(self.directory)
+        return CheckedFileWriter(self.directory)
 
     def commit(self, manifest: Manifest) -> None:
         """Make `manifest` the current generation; its segments are durable already."""
@@ -135,7 +135,7 @@ class SnapshotStore:
         else:
             self.directory.remove(PENDING)
 
-    def tidy(self) -> None:
+    def gc(self) -> None:
         """Collect, and forget what runs that died had flushed: at the end of a run, also of one with nothing to do."""
         self.set_pending([])
         self.collect()

@@ -7,7 +7,7 @@ Result = TypeVar("Result")
 FailureKind = Literal["timeout", "crash", "memory", "error"]
 
 
-class Task(NamedTuple, Generic[Item]):
+class Work(NamedTuple, Generic[Item]):
     """What one call of the function works on, and the seconds it may take."""
 
     items: tuple[Item, ...]
@@ -48,23 +48,23 @@ class Batch:
         """Whether every item has a result or a failure."""
         return not self._open
 
-    def settle(self, job: "Job", result: Any) -> None:
+    def settle(self, task: "PoolTask", result: Any) -> None:
         """Take note of a result."""
-        self._results[job.position] = result
+        self._results[task.position] = result
         self._open -= 1
 
-    def fail(self, job: "Job", kind: FailureKind, detail: str, final: bool) -> list["Job"]:
-        """Take note of a failure; return the jobs that it calls for: each item alone, or once more in a fresh worker.
+    def fail(self, task: "PoolTask", kind: FailureKind, detail: str, final: bool) -> list["PoolTask"]:
+        """Take note of a failure; return the tasks that it calls for: each item alone, or once more in a fresh worker.
 
         A crash or a lack of memory counts only where it is `final`, in a fresh worker: elsewhere the worker's earlier
         work may be the cause.
         """
-        if len(job.task.items) > 1:
+        if len(task.work.items) > 1:
             self._open = len(self.items)
-            return [Job(self, at, Task((item,), self._alone)) for at, item in enumerate(self.items)]
+            return [PoolTask(self, at, Work((item,), self._alone)) for at, item in enumerate(self.items)]
         if not final and kind in ("crash", "memory"):
-            return [job._replace(fresh=True)]
-        self._failures[job.position] = ItemFailure(job.task.items[0], kind, detail)
+            return [task._replace(fresh=True)]
+        self._failures[task.position] = ItemFailure(task.work.items[0], kind, detail)
         self._open -= 1
         return []
 
@@ -74,10 +74,10 @@ class Batch:
         return BatchOutcome(self.items, results, [self._failures[at] for at in sorted(self._failures)])
 
 
-class Job(NamedTuple):
+class PoolTask(NamedTuple):
     """A task of a batch, from `position` on; `fresh` asks for a worker that has served nothing yet."""
 
     batch: Batch
     position: int
-    task: Task[Any]
+    work: Work[Any]
     fresh: bool = False

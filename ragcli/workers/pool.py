@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ragcli.workers.batch import Batch, BatchOutcome, FailureKind, ItemFailure, Job, Task
+from ragcli.workers.batch import Batch, BatchOutcome, FailureKind, ItemFailure, PoolTask, Work
 from ragcli.workers.process import launch
-from ragcli.workers.scheduler import Pool
+from ragcli.workers.scheduler import Scheduler
 
-__all__ = ["BatchOutcome", "Crew", "FailureKind", "ItemFailure", "Task"]
+__all__ = ["BatchOutcome", "FailureKind", "ItemFailure", "Work", "WorkerPool"]
 
 # Batches taken and not yet given back, for each worker: bounds memory, and keeps workers busy behind a slow batch.
 LOOK_AHEAD = 3
 
 
-class Crew:
+class WorkerPool:
     """Workers for one run of batches. They may start before the batches are known; `close` ends them.
 
     `function` is a module-level function, or a functools.partial of one, which carries what all batches share. A batch
@@ -44,9 +44,9 @@ class Crew:
         self._workers = workers
         self._alone = seconds_per_item
         self._together = batch_seconds
-        self._pool: Pool | None = None
+        self._pool: Scheduler | None = None
         if workers > 0 and sys.platform != "win32":  # no selectable pipes there
-            self._pool = Pool(launch(function, memory, preload, debug), workers)
+            self._pool = Scheduler(launch(function, memory, preload, debug), workers)
 
     def start(self) -> None:
         """Start the workers now."""
@@ -65,7 +65,7 @@ class Crew:
             return (_run_here(self._function, tuple(batch)) for batch in batches)
         return self._run_there(self._pool, iter(batches))
 
-    def _run_there(self, pool: Pool, batches: Iterator[tuple[Any, ...]]) -> Iterator[BatchOutcome[Any, Any]]:
+    def _run_there(self, pool: Scheduler, batches: Iterator[tuple[Any, ...]]) -> Iterator[BatchOutcome[Any, Any]]:
         waiting: deque[Batch] = deque()
         outcome: BatchOutcome[Any, Any] | None = None
         try:
@@ -75,7 +75,7 @@ class Crew:
                     waiting.append(batch)
                     if batch.items:
                         seconds = self._together if len(batch.items) > 1 else self._alone
-                        pool.add(Job(batch, 0, Task(batch.items, seconds)))
+                        pool.add(PoolTask(batch, 0, Work(batch.items, seconds)))
                 if outcome:  # only now, so that the workers are busy while the caller is
                     yield outcome
                     outcome = None
@@ -91,13 +91,13 @@ class Crew:
 
 def _run_here(function: Callable[[tuple[Any, ...]], Any], items: tuple[Any, ...]) -> BatchOutcome[Any, Any]:
     batch = Batch(items, 0.0)
-    jobs = deque([Job(batch, 0, Task(items, 0.0))] if items else ())
-    while jobs:
-        job = jobs.popleft()
+    tasks = deque([PoolTask(batch, 0, Work(items, 0.0))] if items else ())
+    while tasks:
+        task = tasks.popleft()
         try:
-            batch.settle(job, function(job.task.items))
+            batch.settle(task, function(task.work.items))
         except MemoryError:
-            jobs.extendleft(reversed(batch.fail(job, "memory", "", final=True)))
+            tasks.extendleft(reversed(batch.fail(task, "memory", "", final=True)))
         except Exception as error:
-            jobs.extendleft(reversed(batch.fail(job, "error", type(error).__name__, final=True)))
+            tasks.extendleft(reversed(batch.fail(task, "error", type(error).__name__, final=True)))
     return batch.outcome()

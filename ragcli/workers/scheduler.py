@@ -1,4 +1,4 @@
-"""Give jobs to worker processes, watch their time, replace the ones that fail. Knows no order; only what is ready."""
+"""Give tasks to worker processes, watch their time, replace the ones that fail. Knows no order; only what is ready."""
 
 import selectors
 import time
@@ -6,7 +6,7 @@ from collections import deque
 
 import ragcli.workers.main as wire
 from ragcli.errors import RagError
-from ragcli.workers.batch import FailureKind, Job
+from ragcli.workers.batch import FailureKind, PoolTask
 from ragcli.workers.process import Launch, Reply, WorkerProcess
 
 START_SECONDS = 60.0  # importing on a cold, busy disk
@@ -25,23 +25,23 @@ class _Slot:
         self.deadline = deadline
         self.ready = False
         self.served = 0
-        self.jobs: deque[Job] = deque()  # the one under way, then the one that lies ready in the pipe
+        self.tasks: deque[PoolTask] = deque()  # the one under way, then the one that lies ready in the pipe
 
-    def takes(self, job: Job) -> bool:
-        """Whether `job` may lie ready behind the one under way, for the time in which nobody watches the pool.
+    def takes(self, task: PoolTask) -> bool:
+        """Whether `task` may lie ready behind the one under way, for the time in which nobody watches the pool.
 
         Only batches do: a single document may take long, and must neither wait behind another nor keep one waiting.
         """
-        return self.ready and not job.fresh and all(len(one.task.items) > 1 for one in (job, *self.jobs))
+        return self.ready and not task.fresh and all(len(one.work.items) > 1 for one in (task, *self.tasks))
 
 
-class Pool:
+class Scheduler:
     """Jobs in, settled batches out. Workers start when there is work for them, unless `start` is called before."""
 
     def __init__(self, plan: Launch, workers: int) -> None:
         self._plan = plan
         self._workers = workers
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[PoolTask] = deque()
         self._slots: list[_Slot] = []
         self._selector = selectors.DefaultSelector()
         self._clock = 0.0
@@ -52,14 +52,14 @@ class Pool:
         while len(self._slots) < self._workers:
             self._start()
 
-    def add(self, job: Job) -> None:
-        """Queue a job behind the others and start it now if a worker is free."""
-        self._jobs.append(job)
+    def add(self, task: PoolTask) -> None:
+        """Queue a task behind the others and start it now if a worker is free."""
+        self._jobs.append(task)
         self._assign()
 
     def advance(self) -> None:
         """Wait until something happens, act on it, and set the workers going that have become free."""
-        busy = [slot.deadline for slot in self._slots if slot.jobs]
+        busy = [slot.deadline for slot in self._slots if slot.tasks]
         patience = max(0.0, min(*busy, self._clock + TICK) - self._clock)
         before = time.monotonic()
         events = self._selector.select(patience)
@@ -70,7 +70,7 @@ class Pool:
                 self._flush(slot)
             if slot in self._slots and mask & selectors.EVENT_READ:
                 self._receive(slot)
-        for slot in [slot for slot in self._slots if slot.jobs and slot.deadline <= self._clock]:
+        for slot in [slot for slot in self._slots if slot.tasks and slot.deadline <= self._clock]:
             self._lose(slot, "timeout")
         self._assign()
 
@@ -81,20 +81,20 @@ class Pool:
         self._selector.close()
 
     def _assign(self) -> None:
-        """Give the first jobs to idle workers, starting or replacing workers where that helps."""
+        """Give the first tasks to idle workers, starting or replacing workers where that helps."""
         while self._jobs:
             slot = self._free(self._jobs[0].fresh) or self._behind(self._jobs[0])
             if slot is None:
                 return
-            job = self._jobs.popleft()
-            slot.jobs.append(job)
-            if slot.ready and len(slot.jobs) == 1:
-                slot.deadline = self._clock + job.task.seconds
-            slot.process.send(wire.dump(job.task.items))
+            task = self._jobs.popleft()
+            slot.tasks.append(task)
+            if slot.ready and len(slot.tasks) == 1:
+                slot.deadline = self._clock + task.work.seconds
+            slot.process.send(wire.dump(task.work.items))
             self._flush(slot)
 
     def _free(self, fresh: bool) -> _Slot | None:
-        idle = [slot for slot in self._slots if not slot.jobs]
+        idle = [slot for slot in self._slots if not slot.tasks]
         for slot in idle:
             if not fresh or not slot.served:
                 return slot
@@ -105,8 +105,8 @@ class Pool:
             return self._start()
         return None
 
-    def _behind(self, job: Job) -> _Slot | None:
-        return next((slot for slot in self._slots if len(slot.jobs) == 1 and slot.takes(job)), None)
+    def _behind(self, task: PoolTask) -> _Slot | None:
+        return next((slot for slot in self._slots if len(slot.tasks) == 1 and slot.takes(task)), None)
 
     def _start(self) -> _Slot:
         try:
@@ -120,7 +120,7 @@ class Pool:
 
     def _end(self, slot: _Slot) -> None:
         """Kill a worker; what it had not begun is first in line again."""
-        self._jobs.extendleft(reversed(slot.jobs))
+        self._jobs.extendleft(reversed(slot.tasks))
         self._slots.remove(slot)
         for pipe in (slot.process.reader, slot.process.writer):
             if pipe in self._selector.get_map():
@@ -149,50 +149,50 @@ class Pool:
             self._begin(slot)
         elif reply.status == wire.BROKEN:
             raise RagError(f"a worker process could not start: {reply.body.decode(errors='replace')}", NO_WORKERS)
-        elif slot.jobs:
+        elif slot.tasks:
             self._settle(slot, reply)
         else:  # an answer nobody asked for
             self._end(slot)
 
     def _begin(self, slot: _Slot) -> None:
-        if slot.jobs:
-            slot.deadline = self._clock + slot.jobs[0].task.seconds
+        if slot.tasks:
+            slot.deadline = self._clock + slot.tasks[0].work.seconds
 
     def _settle(self, slot: _Slot, reply: Reply) -> None:
-        job = slot.jobs.popleft()
+        task = slot.tasks.popleft()
         fresh, slot.served = not slot.served, slot.served + 1
         if reply.retire or reply.status == wire.MEMORY:
             self._end(slot)
         else:
             self._begin(slot)
         if reply.status == wire.DONE:
-            self._accept(job, reply, fresh)
+            self._accept(task, reply, fresh)
         elif reply.status == wire.MEMORY:
-            self._retry(job, "memory", "", fresh)
+            self._retry(task, "memory", "", fresh)
         else:
-            self._retry(job, "error", reply.body.decode(errors="replace"), fresh)
+            self._retry(task, "error", reply.body.decode(errors="replace"), fresh)
 
-    def _accept(self, job: Job, reply: Reply, fresh: bool) -> None:
+    def _accept(self, task: PoolTask, reply: Reply, fresh: bool) -> None:
         try:
             result = wire.load(reply.body)
         except Exception as error:  # a value that pickles and does not come back is the function's failure
-            self._retry(job, "error", type(error).__name__, fresh)
+            self._retry(task, "error", type(error).__name__, fresh)
         else:
-            job.batch.settle(job, result)
+            task.batch.settle(task, result)
 
     def _lose(self, slot: _Slot, kind: FailureKind) -> None:
-        """A worker died or overran: kill it and see to its job."""
+        """A worker died or overran: kill it and see to its task."""
         detail = slot.process.ended() if kind == "crash" else ""
-        job = slot.jobs.popleft() if slot.ready and slot.jobs else None
+        task = slot.tasks.popleft() if slot.ready and slot.tasks else None
         self._end(slot)
-        if job:
-            self._retry(job, kind, detail, not slot.served)
+        if task:
+            self._retry(task, kind, detail, not slot.served)
         if slot.ready:
             return
         self._failed_starts += 1
         if self._failed_starts >= START_ATTEMPTS:
             raise RagError(f"worker processes do not start ({detail or kind})", NO_WORKERS)
 
-    def _retry(self, job: Job, kind: FailureKind, detail: str, fresh: bool) -> None:
+    def _retry(self, task: PoolTask, kind: FailureKind, detail: str, fresh: bool) -> None:
         # Before all others: the oldest batch holds up the outcomes.
-        self._jobs.extendleft(reversed(job.batch.fail(job, kind, detail, final=fresh)))
+        self._jobs.extendleft(reversed(task.batch.fail(task, kind, detail, final=fresh)))

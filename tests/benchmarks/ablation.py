@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ragcli.config.options import STANDARD, IndexOptions, SearchSettings
+from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
 from ragcli.retrieval import weights
 from ragcli.session.service import SessionManager
 
@@ -119,7 +119,7 @@ def index_text(sessions: SessionManager, folder: Path, scratch: Path) -> list[Qu
     return [Query(name, row["text"], frozenset(relevant[row["_id"]]), "text") for row in rows if row["_id"] in relevant]
 
 
-def measure(sessions: SessionManager, queries: list[Query], settings: SearchSettings) -> dict[str, float]:
+def measure(sessions: SessionManager, queries: list[Query], settings: QueryOptions) -> dict[str, float]:
     """Mean of each measure, and milliseconds of CPU a query of its kind."""
     sums: dict[str, list[float]] = {}
     for query in queries:
@@ -160,15 +160,15 @@ def main() -> None:
         queries = index_code(sessions, *args.code) if args.code else []
         for folder in args.text:
             queries += index_text(sessions, folder, Path(scratch))
-        run: Callable[[SearchSettings], dict[str, float]] = lambda settings: measure(sessions, queries, settings)  # noqa: E731
-        run(SearchSettings())  # first reads, imports
-        base = run(SearchSettings())
+        run: Callable[[QueryOptions], dict[str, float]] = lambda settings: measure(sessions, queries, settings)  # noqa: E731
+        run(QueryOptions())  # first reads, imports
+        base = run(QueryOptions())
         report(EVERYTHING, base, None)
-        report(SEED, run(SearchSettings(signals=False)), base)
+        report(SEED, run(QueryOptions(signals=False)), base)
         for label, values in without().items():
             if not args.only or label in args.only:
                 with changed(values):
-                    report(f"- {label}", run(SearchSettings()), base)
+                    report(f"- {label}", run(QueryOptions()), base)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from ragcli.index.doc_table import FILES, DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX
 from ragcli.index.merging import merge_segments
 from ragcli.index.segment import Segment
-from ragcli.index.segment_buffer import BatchPacker, PackedBatch
+from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.index.segment_writer import SegmentBuilder
-from ragcli.indexing.ingest_task import Item, batches
+from ragcli.indexing.ingest_task import WorkItem, batches
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.ingest.ingestion_service import FileIngestionService, Ingested
 from ragcli.ingest.reading import TreeReader
@@ -43,7 +43,7 @@ class Prepared(NamedTuple):
     files: list[SourceFile]
     raws: dict[str, bytes]
     groups: list[list[Ingested]]
-    batches: list[PackedBatch]
+    batches: list[InMemorySegment]
 
     @property
     def documents(self) -> Iterator[Ingested]:
@@ -60,16 +60,16 @@ def row_of(found: Ingested) -> DocumentRow:
     )  # fmt: skip
 
 
-def packed(documents: Iterable[Ingested]) -> PackedBatch:
+def packed(documents: Iterable[Ingested]) -> InMemorySegment:
     """One batch."""
-    packer = BatchPacker()
+    packer = SegmentBuffer()
     for found in documents:
         packer.add(row_of(found), found.document.text, found.chunks, found.ids)
     (batch,) = packer.finish()
     return batch
 
 
-def written(store: SnapshotStore, parts: Sequence[PackedBatch]) -> str:
+def written(store: SnapshotStore, parts: Sequence[InMemorySegment]) -> str:
     """The name of a segment of these batches."""
     sink = store.segment_writer()
     builder = SegmentBuilder(sink)
@@ -95,7 +95,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     with TreeReader(root) as reader:
         groups = [
             [found for item in group if isinstance(found := service.ingest(reader, item.file), Ingested)]
-            for group in batches(Item(file, b"") for file in files)
+            for group in batches(WorkItem(file, b"") for file in files)
         ]
         groups = [group for group in groups if group]
         raws = {f.file.path: reader.read(f.file, STANDARD.max_raw_binary)[0] for group in groups for f in group}

@@ -2,14 +2,14 @@
 
 import pytest
 
-from ragcli.workers.pool import Crew
+from ragcli.workers.pool import WorkerPool
 from tests.worker_functions import act
 
 pytestmark = pytest.mark.benchmark
 
 
 def drain(batches):
-    return sum(len(outcome.results) for outcome in Crew(act, workers=2).run(batches))
+    return sum(len(outcome.results) for outcome in WorkerPool(act, workers=2).run(batches))
 
 
 def test_start_of_a_worker(benchmark):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ragcli.extract.source import source_code as source
 from ragcli.indexing import ingest_task as pipeline
-from ragcli.indexing.ingest_task import BatchResult, Item, Job
+from ragcli.indexing.ingest_task import BatchResult, IngestJob, WorkItem
 
 
 def no_grammar(language: str, path: str) -> str:
@@ -12,7 +12,7 @@ def no_grammar(language: str, path: str) -> str:
     return ""
 
 
-def process(job: Job, items: Sequence[Item]) -> BatchResult:
+def process(job: IngestJob, items: Sequence[WorkItem]) -> BatchResult:
     """Ingest and pack files as the pipeline does; meant for processes that do nothing else."""
     source.grammar_for = no_grammar
     return pipeline.process(job, items)

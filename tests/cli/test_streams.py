@@ -243,7 +243,7 @@ def test_a_working_directory_that_is_gone_is_one_line(data: Path, tmp_path: Path
 def test_a_bug_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     """A failure nobody thought of must not end with 1, which means that nothing was found."""
     script = (
-        "import ragcli.cli.context as e, sys\n"
+        "import ragcli.cli.session_context as e, sys\n"
         "def boom(*a, **k): raise ZeroDivisionError('x\\ny')\n"
         "e.opened = boom\n"
         "from ragcli.cli.app import main\n"

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import Shared, shared
+from ragcli.cli import session_context
+from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.errors import RagError, UsageError
 
@@ -29,9 +29,9 @@ def completion(ctx: typer.Context, shell: Shell = None, values: Of = None) -> in
     bash: eval "$(ragcli completion bash)" in ~/.bashrc. zsh: save it as _ragcli in a directory of $fpath. fish: save it
     as ~/.config/fish/completions/ragcli.fish.
     """
-    asked = shared(ctx)
+    shared = shared_values(ctx)
     if values is not None:
-        for value in _values(values, asked):
+        for value in _values(values, shared):
             output.write(f"{value}\n")
         return 0
     from ragcli.cli.app import tree
@@ -43,15 +43,15 @@ def completion(ctx: typer.Context, shell: Shell = None, values: Of = None) -> in
     return 0
 
 
-def _values(kind: str, asked: Shared) -> list[str]:
+def _values(kind: str, shared: Shared) -> list[str]:
     """Return the words that could stand at the cursor; a TAB never fails, it only finds nothing."""
     try:
         if kind == Values.SESSIONS:
-            return engine.manager(asked).session_names()
+            return session_context.manager(shared).session_names()
         if kind == Values.DOCUMENTS:
-            return [entry.id for entry in engine.opened(asked).service.list_documents()]
+            return [entry.id for entry in session_context.opened(shared).service.list_documents()]
         if kind == Values.LANGUAGES:
-            return sorted(engine.opened(asked).service.get_status().languages)
+            return sorted(session_context.opened(shared).service.get_status().languages)
     except (RagError, OSError):
         return []
     raise UsageError(f"no such values: {kind}", f"one of {', '.join(Values)}")

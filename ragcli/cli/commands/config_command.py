@@ -4,8 +4,8 @@ import os
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import Shared, shared
+from ragcli.cli import session_context
+from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.styles import DIM, paint, visible_name
 from ragcli.cli.terminal.tty import stdout_terminal
@@ -18,14 +18,14 @@ def config(ctx: typer.Context) -> int:
 
     The origin is a flag, a variable, a file and its line, or the default.
     """
-    asked = shared(ctx)
-    settings = _settings(asked)
+    shared = shared_values(ctx)
+    settings = _settings(shared)
     rows = entries(settings, os.environ)
-    if asked.json:
+    if shared.json:
         listed = [{"key": row.key, "value": row.value, "origin": row.origin} for row in rows]
         output.write_json({"schema": 1, "settings": listed})
         return 0
-    terminal = stdout_terminal(asked)
+    terminal = stdout_terminal(shared)
     width = max(len(row.key) for row in rows)
     for row in rows:
         value = visible_name(_shown(row.value))
@@ -33,12 +33,12 @@ def config(ctx: typer.Context) -> int:
     return 0
 
 
-def _settings(asked: Shared) -> Settings:
+def _settings(shared: Shared) -> Settings:
     """Settle the settings with the project's file of the session, or of the working directory where there is none."""
     try:
-        return engine.opened(asked).settings
+        return session_context.opened(shared).settings
     except SessionNotFoundError:
-        return engine.settle(asked, {}, os.getcwd())
+        return session_context.settle(shared, {}, os.getcwd())
 
 
 def _shown(value: object) -> str:

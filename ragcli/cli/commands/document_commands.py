@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragcli.cli import context as engine
+from ragcli.cli import session_context
 from ragcli.cli.commands.prompt_command import read_text
-from ragcli.cli.options import shared
+from ragcli.cli.options import shared_values
 from ragcli.cli.rendering.shown_paths import document_id
 from ragcli.cli.search_options import Strings, Wait
 from ragcli.cli.terminal import output
@@ -42,11 +42,11 @@ def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta
         content = read_text(file or "-")
     else:
         content = " ".join(text or [])
-    service, settings, asked = engine.opened(shared(ctx), wait=wait)
+    service, settings, shared = session_context.opened(shared_values(ctx), wait=wait)
     id, created = service.add(content, _metadata(meta or []), wait=settings.wait)
-    if asked.json:
+    if shared.json:
         output.write_json({"schema": 1, "id": id, "created": created})
-    elif not asked.quiet:
+    elif not shared.quiet:
         output.write(f"{id}\n")
         if not created:
             output.say("ragcli: it was there already")
@@ -63,7 +63,7 @@ def list_(
     from ragcli.cli.rendering.json_output import listing_value
     from ragcli.cli.rendering.render_documents import document_lines, file_lines
 
-    service, _, asked = engine.opened(shared(ctx))
+    service, _, shared = session_context.opened(shared_values(ctx))
     documents: list[DocumentInfo] = [] if files or failed or skipped else service.list_documents()
     rows: list[FileInfo] = []
     for wanted, listing in (
@@ -73,10 +73,10 @@ def list_(
     ):
         if wanted:
             rows += listing()
-    if asked.json:
+    if shared.json:
         output.write_json(listing_value(documents, rows))
         return 0
-    terminal = stdout_terminal(asked)
+    terminal = stdout_terminal(shared)
     for line in (*document_lines(documents, terminal), *file_lines(rows, terminal)):
         output.write(f"{line}\n")
     return 0
@@ -87,10 +87,10 @@ def rm(ctx: typer.Context, ids: Ids, wait: Wait = None) -> int:
 
     An unambiguous beginning of an id will do.
     """
-    service, settings, asked = engine.opened(shared(ctx), wait=wait)
+    service, settings, shared = session_context.opened(shared_values(ctx), wait=wait)
     wanted = list(dict.fromkeys(map(document_id, ids)))
     missing = [id for id in wanted if not service.remove_document(id, wait=settings.wait)]
-    if asked.json:
+    if shared.json:
         output.write_json({"schema": 1, "removed": [id for id in wanted if id not in missing]})
     if missing:
         raise DocumentNotFoundError(f"no added document {', '.join(missing)}", "run: ragcli list")
@@ -102,18 +102,18 @@ def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wa
 
     Its index, added documents and fingerprints are deleted; the session itself stays, unless --remove is given.
     """
-    asked = shared(ctx)
-    service, settings, _ = engine.opened(asked, wait=wait)
+    shared = shared_values(ctx)
+    service, settings, _ = session_context.opened(shared, wait=wait)
     held = _held(service)
     if not yes:
         _confirm(f"{held} of {visible_name(service.stored_root() or service.session)}")
     if remove:
-        engine.manager(asked).remove_session(service.session)
+        session_context.manager(shared).remove_session(service.session)
     else:
         service.clear(wait=settings.wait)
-    if asked.json:
+    if shared.json:
         output.write_json({"schema": 1, "session": service.session, "removed": remove})
-    elif not asked.quiet:
+    elif not shared.quiet:
         output.say(f"ragcli: {'removed' if remove else 'cleared'} {visible_name(service.session)}")
     return 0
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ragcli.cli import context as engine
+from ragcli.cli import session_context
 from ragcli.cli.limit_options import given_limits
-from ragcli.cli.options import Shared, shared
+from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import Strings, Wait
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stderr_terminal
@@ -78,18 +78,18 @@ def index(
 
     # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
     gc.set_threshold(50_000, 20, 50)
-    opened, root = engine.opened_to_write(
-        shared(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
+    opened, root = session_context.opened_to_write(
+        shared_values(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
         default_skips=default_skips, ignore_files=ignore, workers=workers, wait=wait, **given_limits(ctx),
     )  # fmt: skip
-    service, settings, asked = opened
+    service, settings, shared = opened
     options = merged(service.stored_options(), settings)
-    with progress(asked) as callback, _pattern_hint(options):
+    with progress(shared) as callback, _pattern_hint(options):
         report = service.index_directory(
             root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
             allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
         )  # fmt: skip
-    _tell(report, asked, dry_run=dry_run)
+    _tell(report, shared, dry_run=dry_run)
     return 0
 
 
@@ -129,17 +129,17 @@ def _pattern_hint(options: IndexOptions) -> Iterator[None]:
         raise SourceRejectedError(error.message, hint) from None
 
 
-def _tell(report: IndexReport, asked: Shared, *, dry_run: bool) -> None:
+def _tell(report: IndexReport, shared: Shared, *, dry_run: bool) -> None:
     """Write JSON to standard output, or the summary for people to standard error."""
     from ragcli.cli.rendering.render_index import summary
     from ragcli.cli.terminal.notices import tell
 
-    tell(report.notices, [], asked)
-    if asked.json:
+    tell(report.notices, [], shared)
+    if shared.json:
         from ragcli.cli.rendering.json_output import report_value
 
         output.write_json(report_value(report))
-    if asked.quiet or (asked.json and not asked.verbose):
+    if shared.quiet or (shared.json and not shared.verbose):
         return
-    for line in summary(report, stderr_terminal(asked), verbose=asked.verbose, dry_run=dry_run):
+    for line in summary(report, stderr_terminal(shared), verbose=shared.verbose, dry_run=dry_run):
         output.say(line)

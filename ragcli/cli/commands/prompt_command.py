@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import Shared, shared
+from ragcli.cli import session_context
+from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -62,23 +62,23 @@ def prompt(
     Tokens are estimated on the high side, so that --max-tokens holds for the tokenizers of common models: whole chunks
     in rank order, then one chunk cut at a line end.
     """
-    asked = shared(ctx)
+    shared = shared_values(ctx)
     text = _question(query or [], file)
     signals = signals_flag(no_signals)
-    service, settled, asked = engine.opened(
-        asked, prompt_k=k, max_per_file=max_per_file, signals=signals, max_tokens=max_tokens
+    service, settled, shared = session_context.opened(
+        shared, prompt_k=k, max_per_file=max_per_file, signals=signals, max_tokens=max_tokens
     )
     if fresh:
-        refresh(service, asked)
+        refresh(service, shared)
     settings = search_settings(settled, glob, language, format)
     made = service.context_prompt(text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings)
-    if asked.json:
+    if shared.json:
         from ragcli.cli.rendering.json_output import prompt_value
 
         output.write_json(prompt_value(made))
     else:
         output.write(f"{_for_stdout(made.prompt)}\n")
-    _tell(made, settled.max_tokens, asked)
+    _tell(made, settled.max_tokens, shared)
     return 0
 
 
@@ -117,15 +117,15 @@ def _for_stdout(prompt: str) -> str:
     return visible(prompt)
 
 
-def _tell(made: ContextPrompt, max_tokens: int | None, asked: Shared) -> None:
-    if asked.quiet:
+def _tell(made: ContextPrompt, max_tokens: int | None, shared: Shared) -> None:
+    if shared.quiet:
         return
     if not made.evidence:
         reason = (
             "no evidence found" if max_tokens is None else f"no evidence found, or none fits in {max_tokens} tokens"
         )
         output.say(f"ragcli: {reason}; the prompt is the question alone")
-    if asked.verbose:
+    if shared.verbose:
         from ragcli.cli.terminal.styles import visible_name
 
         for result in made.evidence:

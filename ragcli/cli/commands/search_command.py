@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import Shared, shared
+from ragcli.cli import session_context
+from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -22,7 +22,7 @@ from ragcli.cli.search_options import (
 )
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import refresh, tell
-from ragcli.config.options import SearchSettings
+from ragcli.config.options import QueryOptions
 from ragcli.errors import UsageError
 from ragcli.model import SearchOutcome
 
@@ -75,34 +75,36 @@ def search(
 
     Exit code 0 when something was found, 1 when not. With -q nothing is printed.
     """
-    asked = shared(ctx)
-    _check_output(asked, batch=batch, plain=plain, pretty=pretty, jsonl=jsonl, files=files, null=null)
+    shared = shared_values(ctx)
+    _check_output(shared, batch=batch, plain=plain, pretty=pretty, jsonl=jsonl, files=files, null=null)
     if bool(query) == batch:
         wrong = "--batch takes its queries from standard input" if batch else "no query given"
         raise UsageError(wrong, "run: ragcli search --help")
-    service, settled, asked = engine.opened(asked, k=k, max_per_file=max_per_file, signals=signals_flag(no_signals))
+    service, settled, shared = session_context.opened(
+        shared, k=k, max_per_file=max_per_file, signals=signals_flag(no_signals)
+    )
     settings = search_settings(settled, glob, language, format, explain=explain)
     if fresh:
-        refresh(service, asked)
+        refresh(service, shared)
     if batch:
-        return _batch(service, settled.k, settings, asked)
+        return _batch(service, settled.k, settings, shared)
     outcome = service.query(query_text(query or []), settled.k, settings)
-    tell(outcome.notices, outcome.degraded, asked)
-    if asked.quiet:
+    tell(outcome.notices, outcome.degraded, shared)
+    if shared.quiet:
         pass
-    elif asked.json or jsonl:
+    elif shared.json or jsonl:
         _json(outcome, lines=jsonl)
     elif files:
         _paths(outcome, null)
     else:
-        _text(outcome, asked, plain=plain, pretty=pretty, context=context, explain=explain)
+        _text(outcome, shared, plain=plain, pretty=pretty, context=context, explain=explain)
     return FOUND if outcome.results else NOTHING
 
 
 def _check_output(
-    asked: Shared, *, batch: bool, null: bool, files: bool, plain: bool, pretty: bool, jsonl: bool
+    shared: Shared, *, batch: bool, null: bool, files: bool, plain: bool, pretty: bool, jsonl: bool
 ) -> None:
-    chosen = {"--json": asked.json, "--jsonl": jsonl, "-l": files, "--plain": plain, "--pretty": pretty}
+    chosen = {"--json": shared.json, "--jsonl": jsonl, "-l": files, "--plain": plain, "--pretty": pretty}
     names = [name for name, on in chosen.items() if on]
     if len(names) > 1:
         raise UsageError(f"{names[0]} and {names[1]} exclude each other", "choose one form of output")
@@ -112,7 +114,7 @@ def _check_output(
         raise UsageError(f"--batch prints JSON lines and excludes {names[0]}", "leave one of them out")
 
 
-def _batch(service: "RagService", k: int, settings: SearchSettings, asked: Shared) -> int:
+def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared) -> int:
     """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
     import signal
 
@@ -130,7 +132,7 @@ def _batch(service: "RagService", k: int, settings: SearchSettings, asked: Share
             output.write_json({"schema": SCHEMA, "query": query, "error": error.message, "results": []})
         else:
             found = found or bool(outcome.results)
-            tell([] if told else outcome.notices, outcome.degraded, asked)
+            tell([] if told else outcome.notices, outcome.degraded, shared)
             told = True
             output.write_json(outcome_value(outcome))
         output.flush()
@@ -163,13 +165,13 @@ def _paths(outcome: SearchOutcome, null: bool) -> None:
 
 
 def _text(
-    outcome: SearchOutcome, asked: Shared, *, plain: bool, pretty: bool, context: int | None, explain: bool
+    outcome: SearchOutcome, shared: Shared, *, plain: bool, pretty: bool, context: int | None, explain: bool
 ) -> None:
     from ragcli.cli.rendering import render_search
     from ragcli.cli.rendering.shown_paths import working_directory
     from ragcli.cli.terminal.tty import stdout_terminal
 
-    terminal, cwd = stdout_terminal(asked), working_directory()
+    terminal, cwd = stdout_terminal(shared), working_directory()
     if pretty or (terminal.is_terminal and not plain):
         lines = render_search.blocks(outcome, terminal, cwd, context=context, explain=explain)
     else:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.context import root_of
-from ragcli.cli.options import shared
+from ragcli.cli import session_context
+from ragcli.cli.options import shared_values
 from ragcli.cli.rendering.shown_paths import document_id, working_directory
+from ragcli.cli.session_context import root_of
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stdout_terminal
 from ragcli.errors import DocumentNotFoundError, UsageError
@@ -26,16 +26,16 @@ def show(ctx: typer.Context, name: Name, text: TextFlag = False) -> int:
 
     Its chunks, or with --text its whole text as it was read.
     """
-    service, _, asked = engine.opened(shared(ctx))
-    if text and asked.json:
+    service, _, shared = session_context.opened(shared_values(ctx))
+    if text and shared.json:
         raise UsageError("--text and --json exclude each other", "choose one form of output")
     stored = _find(service, name)
-    if asked.json:
+    if shared.json:
         from ragcli.cli.rendering.json_output import stored_value
 
         output.write_json(stored_value(stored))
         return 0
-    terminal = stdout_terminal(asked)
+    terminal = stdout_terminal(shared)
     if text:
         from ragcli.cli.terminal.styles import visible
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import shared
+from ragcli.cli import session_context
+from ragcli.cli.options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stdout_terminal
 
@@ -19,19 +19,19 @@ def status(ctx: typer.Context, all: All = False) -> int:
     """
     from ragcli.cli.rendering.render_status import sessions_table, status_lines
 
-    asked = shared(ctx)
+    shared = shared_values(ctx)
     if all:
-        found = engine.manager(asked).sessions()
+        found = session_context.manager(shared).sessions()
     else:
-        found = [engine.opened(asked).service.get_status()]
-    if asked.json:
+        found = [session_context.opened(shared).service.get_status()]
+    if shared.json:
         from ragcli.cli.rendering.json_output import SCHEMA, status_value
 
         value = {"schema": SCHEMA, "sessions": [status_value(one) for one in found]} if all else status_value(found[0])
         output.write_json(value)
         return 0
-    terminal = stdout_terminal(asked)
-    lines = sessions_table(found, terminal) if all else status_lines(found[0], terminal, verbose=asked.verbose)
+    terminal = stdout_terminal(shared)
+    lines = sessions_table(found, terminal) if all else status_lines(found[0], terminal, verbose=shared.verbose)
     for line in lines:
         output.write(f"{line}\n")
     return 0

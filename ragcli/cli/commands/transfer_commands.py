@@ -6,8 +6,8 @@ from typing import Annotated, BinaryIO, cast
 
 import typer
 
-from ragcli.cli import context as engine
-from ragcli.cli.options import shared
+from ragcli.cli import session_context
+from ragcli.cli.options import shared_values
 from ragcli.cli.search_options import Wait
 from ragcli.cli.terminal import output
 from ragcli.errors import UsageError
@@ -18,7 +18,7 @@ Source = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; -
 
 def export(ctx: typer.Context, file: Target) -> int:
     """Write a session to one file, to be imported elsewhere."""
-    service, _, asked = engine.opened(shared(ctx))
+    service, _, shared = session_context.opened(shared_values(ctx))
     if file == "-":
         if sys.stdout.isatty():
             raise UsageError("an export is no text for a terminal", "give a file, or redirect standard output")
@@ -34,7 +34,7 @@ def export(ctx: typer.Context, file: Target) -> int:
     finally:
         if os.path.exists(draft):
             os.unlink(draft)
-    if not asked.quiet:
+    if not shared.quiet:
         output.say(f"ragcli: wrote {file}")
     return 0
 
@@ -45,17 +45,17 @@ def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
     Every checksum is verified before anything is replaced.
     Without --session it becomes the session of the working directory.
     """
-    service, settings, asked = engine.opened_here(shared(ctx), wait=wait)
+    service, settings, shared = session_context.opened_here(shared_values(ctx), wait=wait)
     if file == "-":
         service.import_(sys.stdin.buffer, wait=settings.wait)
     else:
         with open(file, "rb") as source:
             service.import_(source, wait=settings.wait)
     status = service.get_status()
-    if asked.json:
+    if shared.json:
         from ragcli.cli.rendering.json_output import status_value
 
         output.write_json(status_value(status))
-    elif not asked.quiet:
+    elif not shared.quiet:
         output.say(f"ragcli: imported {status.files} files and {status.documents} added documents")
     return 0

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from ragcli.session.service import RagService
 
 
-def tell(notices: Iterable[str], degraded: Iterable[str], asked: Shared) -> None:
+def tell(notices: Iterable[str], degraded: Iterable[str], shared: Shared) -> None:
     """Pass on what the engine wants people to know, unless they asked for quiet."""
-    if asked.quiet:
+    if shared.quiet:
         return
     for notice in notices:
         output.say(f"ragcli: {_safe(notice)}")
@@ -20,14 +20,14 @@ def tell(notices: Iterable[str], degraded: Iterable[str], asked: Shared) -> None
         output.say(f"ragcli: the stream {_safe(stream)} failed and was left out of the ranking")
 
 
-def refresh(service: "RagService", asked: Shared) -> None:
+def refresh(service: "RagService", shared: Shared) -> None:
     """Index what changed in the session's root, before a search."""
     from ragcli.cli.terminal.progress import progress
 
-    with progress(asked) as callback:
+    with progress(shared) as callback:
         report = service.index_directory(service.get_status().root, callback)
-    tell(report.notices, [], asked)
-    if asked.verbose:
+    tell(report.notices, [], shared)
+    if shared.verbose:
         for failure in report.failed:
             output.say(f"ragcli: {_safe(failure.file)}: {failure.code}: {_safe(failure.reason)}")
 

@@ -1,4 +1,4 @@
-"""Shows how far an index run is, on standard error: a live bar on a terminal, sparse lines elsewhere if asked.
+"""Shows how far an index run is, on standard error: a live bar on a terminal, sparse lines elsewhere if shared.
 
 The only module that loads rich, and only while a bar is shown.
 """
@@ -18,11 +18,11 @@ _SECONDS_BETWEEN_UPDATES = 0.05
 
 
 @contextmanager
-def progress(asked: Shared) -> Iterator[ProgressCallback | None]:
+def progress(shared: Shared) -> Iterator[ProgressCallback | None]:
     """Give a callback for an index run that shows its progress, None where none is to be shown."""
-    when = asked.progress or "auto"
+    when = shared.progress or "auto"
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    if when == "never" or asked.quiet or (when == "auto" and not terminal):
+    if when == "never" or shared.quiet or (when == "auto" and not terminal):
         yield None
     elif terminal and _live():
         with _bar() as callback:

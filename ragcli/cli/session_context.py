@@ -1,4 +1,4 @@
-"""Settles the settings of a command and opens the engine with them. Imports the engine only when asked.
+"""Settles the settings of a command and opens the engine with them. Imports the engine only when shared.
 
 Start-up is paid by every search, so nothing heavy may be imported at the top of this module.
 """
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from ragcli.session.service import RagService, SessionManager
 
 
-class Opened(NamedTuple):
+class OpenSession(NamedTuple):
     """A session opened for a command, the settings that hold for it, and the shared options with them filled in."""
 
     service: "RagService"
     settings: Settings
-    asked: Shared
+    shared: Shared
 
 
-def manager(asked: Shared) -> "SessionManager":
+def manager(shared: Shared) -> "SessionManager":
     """Return the session manager of the chosen data directory."""
-    return _manager(settle(asked, {}, None))
+    return _manager(settle(shared, {}, None))
 
 
-def opened(asked: Shared, **flags: object) -> Opened:
+def opened(shared: Shared, **flags: object) -> OpenSession:
     """Open the named session, else that of the working directory, and settle the settings given by flags."""
-    early = settle(asked, flags, None)
+    early = settle(shared, flags, None)
     sessions = _manager(early)
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(_here())
-    return _settled(service, asked, flags, root_of(service))
+    return _settled(service, shared, flags, root_of(service))
 
 
-def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[Opened, str]:
+def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[OpenSession, str]:
     """Open the session that `index` makes or refreshes: named, of a path, or of the working directory; and its root."""
-    early = settle(asked, flags, None)
+    early = settle(shared, flags, None)
     sessions = _manager(early)
     if early.session:
         service = sessions.get_rag(early.session)
@@ -49,7 +49,7 @@ def opened_to_write(asked: Shared, path: str | None, **flags: object) -> tuple[O
     if path is None:
         path = service.stored_root() or ("" if early.session else sessions.root_for_directory(_here()))
         path = path or service.get_status().root
-    return _settled(service, asked, flags, _project_of(path)), path
+    return _settled(service, shared, flags, _project_of(path)), path
 
 
 def root_of(service: "RagService") -> str:
@@ -57,24 +57,24 @@ def root_of(service: "RagService") -> str:
     return service.stored_root()
 
 
-def settle(asked: Shared, flags: dict[str, object], root: str | None) -> Settings:
+def settle(shared: Shared, flags: dict[str, object], root: str | None) -> Settings:
     """Settle all settings from the shared options and the flags of a command."""
     given = {
-        "session": asked.session,
-        "data_dir": asked.data_dir,
-        "color": asked.color,
-        "progress": asked.progress,
+        "session": shared.session,
+        "data_dir": shared.data_dir,
+        "color": shared.color,
+        "progress": shared.progress,
         **flags,
     }
     return resolve(given, os.environ, root)
 
 
-def _settled(service: "RagService", asked: Shared, flags: dict[str, object], root: str) -> Opened:
-    settings = settle(asked, flags, root or None)
-    if not asked.quiet:
+def _settled(service: "RagService", shared: Shared, flags: dict[str, object], root: str) -> OpenSession:
+    settings = settle(shared, flags, root or None)
+    if not shared.quiet:
         for notice in settings.notices:
             output.say(f"ragcli: {notice}")
-    return Opened(service, settings, asked._replace(color=settings.color, progress=settings.progress))
+    return OpenSession(service, settings, shared._replace(color=settings.color, progress=settings.progress))
 
 
 def _manager(settings: Settings) -> "SessionManager":
@@ -88,13 +88,13 @@ def _project_of(root: str) -> str:
     return root if os.path.isdir(root) else os.path.dirname(os.path.abspath(root))
 
 
-def opened_here(asked: Shared, **flags: object) -> Opened:
+def opened_here(shared: Shared, **flags: object) -> OpenSession:
     """Open the named session, else the one that belongs to the working directory itself, whether it exists or not."""
-    early = settle(asked, flags, None)
+    early = settle(shared, flags, None)
     sessions = _manager(early)
     here = _here()
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_path(here)
-    return _settled(service, asked, flags, here)
+    return _settled(service, shared, flags, here)
 
 
 def _here() -> str:
