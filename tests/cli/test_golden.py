@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ragcli.cli.app import COMMANDS, build, tree
-from ragcli.cli.rendering import json_output as values
 from ragcli.cli.rendering import render_documents, render_index, render_search, render_status
 from ragcli.cli.terminal.output import json_text
 from ragcli.cli.terminal.styles import Terminal
 from ragcli.prompt import render
+from ragcli.session import json_output as values
 from tests.cli import values as fixed
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "cli"

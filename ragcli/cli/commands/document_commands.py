@@ -60,8 +60,8 @@ def list_(
 
     --files, --failed and --skipped choose which files; they can be combined.
     """
-    from ragcli.cli.rendering.json_output import listing_value
     from ragcli.cli.rendering.render_documents import document_lines, file_lines
+    from ragcli.session.json_output import listing_value
 
     service, _, shared = session_context.opened(shared_values(ctx))
     documents: list[DocumentInfo] = [] if files or failed or skipped else service.list_documents()

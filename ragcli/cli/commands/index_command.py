@@ -136,7 +136,7 @@ def _tell(report: IndexReport, shared: Shared, *, dry_run: bool) -> None:
 
     tell(report.notices, [], shared)
     if shared.json:
-        from ragcli.cli.rendering.json_output import report_value
+        from ragcli.session.json_output import report_value
 
         output.write_json(report_value(report))
     if shared.quiet or (shared.json and not shared.verbose):

@@ -73,7 +73,7 @@ def prompt(
     settings = search_settings(settled, glob, language, format)
     made = service.context_prompt(text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings)
     if shared.json:
-        from ragcli.cli.rendering.json_output import prompt_value
+        from ragcli.session.json_output import prompt_value
 
         output.write_json(prompt_value(made))
     else:

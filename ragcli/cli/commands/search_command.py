@@ -118,7 +118,7 @@ def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared
     """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
     import signal
 
-    from ragcli.cli.rendering.json_output import SCHEMA, outcome_value
+    from ragcli.session.json_output import SCHEMA, outcome_value
 
     # KeyboardInterrupt can be lost in a destructor, and the loop would go on; there is nothing here to clean up.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
@@ -142,7 +142,7 @@ def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared
 
 
 def _json(outcome: SearchOutcome, *, lines: bool) -> None:
-    from ragcli.cli.rendering.json_output import hit_values, outcome_value
+    from ragcli.session.json_output import hit_values, outcome_value
 
     for value in hit_values(outcome) if lines else [outcome_value(outcome)]:
         output.write_json(value)

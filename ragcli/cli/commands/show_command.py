@@ -31,7 +31,7 @@ def show(ctx: typer.Context, name: Name, text: TextFlag = False) -> int:
         raise UsageError("--text and --json exclude each other", "choose one form of output")
     stored = _find(service, name)
     if shared.json:
-        from ragcli.cli.rendering.json_output import stored_value
+        from ragcli.session.json_output import stored_value
 
         output.write_json(stored_value(stored))
         return 0

@@ -25,7 +25,7 @@ def status(ctx: typer.Context, all: All = False) -> int:
     else:
         found = [session_context.opened(shared).service.get_status()]
     if shared.json:
-        from ragcli.cli.rendering.json_output import SCHEMA, status_value
+        from ragcli.session.json_output import SCHEMA, status_value
 
         value = {"schema": SCHEMA, "sessions": [status_value(one) for one in found]} if all else status_value(found[0])
         output.write_json(value)

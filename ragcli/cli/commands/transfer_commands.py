@@ -53,7 +53,7 @@ def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
             service.import_(source, wait=settings.wait)
     status = service.get_status()
     if shared.json:
-        from ragcli.cli.rendering.json_output import status_value
+        from ragcli.session.json_output import status_value
 
         output.write_json(status_value(status))
     elif not shared.quiet:
