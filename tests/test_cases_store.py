@@ -1,6 +1,7 @@
 """Cases after public bug reports about the store. The id of a case stands in the name of its test."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import pytest
 
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import IndexCorruptError
+from ragcli.session.locator import session_id
 from ragcli.session.service import SessionManager
 from tests.cases import REPOSITORY, indexed, run
 from tests.engine import answers, index, rebuilt, write
@@ -38,23 +40,46 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_o37_killed_after_any_time_the_last_generation_answers_and_the_next_run_completes(tmp_path: Path) -> None:
+def files_of(session: Path) -> set[tuple[str, int]]:
+    """The files of a session, with the times at which they were made."""
+    found = set()
+    for path in session.iterdir() if session.is_dir() else ():
+        with contextlib.suppress(FileNotFoundError):
+            found.add((path.name, path.stat().st_mtime_ns))
+    return found
+
+
+def kill_at(event: str, process: subprocess.Popen[bytes], session: Path, before: set[tuple[str, int]]) -> None:
+    """Kill a run as soon as the session holds a new file whose name has `event` in it, or the run has ended."""
+    while process.poll() is None:
+        if not event or any(event in name for name, _ in files_of(session) - before):
+            break
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def test_killed_at_any_event_the_last_generation_answers_and_the_next_run_completes(tmp_path: Path) -> None:
+    """What was committed decides what a search answers, however fast the run or this test was."""
     tree, data = source(tmp_path), tmp_path / "data"
     environment = {**os.environ, "RAGCLI_DATA_DIR": str(data), "PYTHONPATH": str(REPOSITORY)}
-    known = False
-    for number in range(7):
+    session = data / "sessions" / session_id(os.path.realpath(tree))
+    words: set[str] = set()
+    for number, event in enumerate(("", "lock", ".draft-", ".segment", "PENDING", ".stat", ".manifest", "CURRENT")):
+        words.add(f"round{number}")
         (tree / "f000.txt").write_text(f"zqcrash round{number}\n" * (number + 1))
+        before = files_of(session)
         process = subprocess.Popen(
             [sys.executable, "-m", "ragcli", "index", str(tree)], env=environment, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
-        time.sleep(0.02 * 1.8**number)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        done = run("search", "zqcrash", data=data, cwd=tree)
-        assert done.code == (0 if known or done.code == 0 else 3), done
-        known = known or done.code == 0
-    assert run("index", data=data, cwd=tree).code == (0 if known else 3)
+        kill_at(event, process, session, before)
+        done = run("search", "zqcrash", "--jsonl", "-k", "400", data=data, cwd=tree)
+        assert done.code == (0 if (session / "CURRENT").exists() else 3), (event, done)
+        if done.code == 0:
+            found = {json.loads(line)["file"]: json.loads(line)["content"] for line in done.out.splitlines()}
+            assert len(found) == 300
+            assert found["f000.txt"].split()[1] in words
     assert run("index", str(tree), data=data).code == 0
     assert not [path for path in data.rglob("*") if path.name.startswith(".draft-") or path.name == "PENDING"]
     assert answers(SessionManager(data).rag_for_path(str(tree))) == answers(rebuilt(tree))

@@ -240,3 +240,14 @@ def test_a_session_that_is_removed_and_made_again_never_fails_a_search(data: Pat
         for _ in range(30):
             manager.remove_session("busy")
             index(manager.get_rag("busy"), data.parent / "tree")
+
+
+def test_a_session_that_is_being_written_is_not_removed(data: Path) -> None:
+    (session,) = (data / "sessions").iterdir()
+    before = sorted(session.iterdir())
+
+    with held(session, 60), pytest.raises(LockedError):
+        SessionManager(data).remove_session("busy", wait=0)
+
+    assert sorted(session.iterdir()) == before
+    check_one_generation(SessionManager(data).get_rag("busy"), FILES)

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import struct
-import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,9 @@ from hypothesis import strategies as st
 
 from ragcli.errors import IndexCorruptError, IndexVersionError, RagError, SessionNotFoundError
 from ragcli.session.service import RagService
-from ragcli.store.checked_file import CheckedFile, CheckedFileWriter
-from ragcli.store.codec import decode, encode
-from ragcli.store.directory import MemorySource, RamDirectory
-from ragcli.store.snapshots import MANIFEST_KIND
+from ragcli.store.directory import RamDirectory
 from tests.engine import answers, index, rebuilt, service, write
+from tests.exports import forged, members_of, payload_of
 
 QUERIES = ("alpha gamma", "added kiwi")
 ADDED = ("added kiwi one", "added kiwi two\r\nwith a second line")
@@ -249,35 +246,7 @@ def exported(rag: RagService) -> dict[str, bytes]:
     """The members of an exported session."""
     target = io.BytesIO()
     rag.export(target)
-    target.seek(0)
-    with tarfile.open(fileobj=target) as tar:
-        return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
-
-
-def tarred(members: dict[str, bytes]) -> io.BytesIO:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as tar:
-        for name, raw in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(raw)
-            tar.addfile(member, io.BytesIO(raw))
-    made.seek(0)
-    return made
-
-
-def forged(members: dict[str, bytes], name: str, payload: bytes) -> io.BytesIO:
-    """An export with another payload in place of a segment's, sound in every checksum."""
-    directory = RamDirectory()
-    writer = CheckedFileWriter(directory)
-    writer.write(payload)
-    other, size = writer.finish(".segment")
-    manifest = decode(MANIFEST_KIND, "manifest", members["manifest"])
-    for info in manifest["segments"]:
-        if info["name"] == name:
-            info |= {"name": other, "size": size}
-    changed = {"manifest": encode(MANIFEST_KIND, "manifest", manifest), "documents": members["documents"]}
-    changed |= {key: raw for key, raw in members.items() if key.endswith(".segment") and key != name}
-    return tarred({**changed, other: directory.files[other]})
+    return members_of(target.getvalue())
 
 
 @settings(max_examples=120, deadline=None)
@@ -288,7 +257,7 @@ def test_an_import_that_makes_no_sense_under_sound_checksums_is_refused_or_harml
     """A session file comes from somebody else; whatever it holds, no door ends in anything but an answer of ours."""
     members = exported(service(RamDirectory(dict(sound))))
     name = data.draw(st.sampled_from(sorted(name for name in members if name.endswith(".segment"))))
-    payload = bytearray(members[name][: CheckedFile(name, MemorySource(members[name])).size])
+    payload = bytearray(payload_of(members[name]))
     for _ in range(data.draw(st.integers(1, 3))):
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
     directory = RamDirectory()
@@ -310,7 +279,6 @@ def test_a_forged_import_of_sound_parts_is_taken(sound: Files, right: list[objec
     members = exported(service(RamDirectory(dict(sound))))
     for name in members:
         if name.endswith(".segment"):
-            size = CheckedFile(name, MemorySource(members[name])).size
             directory = RamDirectory()
-            service(directory).import_(forged(members, name, members[name][:size]))
+            service(directory).import_(forged(members, name, payload_of(members[name])))
             assert everything(service(directory))[0] == right[0]

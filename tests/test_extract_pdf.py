@@ -249,3 +249,19 @@ def test_damage_gives_a_document_or_a_refusal_and_nothing_else(at, patch, cut):
         assert "\n" not in error.detail
     else:
         assert "".join(document.text[block.start : block.end] for block in document.blocks) == document.text
+
+
+def test_in_a_broken_page_tree_a_page_keeps_its_own_resources():
+    """What stands on the node above is for pages that say nothing themselves."""
+    made = objects([shown("abc"), shown("abc")])
+    made[PAGES] = (
+        f"<< /Type /Pages /Kids [4 0 R 6 0 R {PAGES} 0 R] /Count 3 "
+        f"/Resources << /Font << /F1 8 0 R >> >> /MediaBox [0 0 612 792] >>"
+    )
+    made[6] = f"<< /Type /Page /Parent {PAGES} 0 R /Contents 7 0 R >>"
+    made[8] = (
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica "
+        "/Encoding << /Type /Encoding /Differences [97 /x /y /z] >> >>"
+    )
+
+    assert [text for _, text in pages(read(written(made)))] == ["abc", "xyz"]

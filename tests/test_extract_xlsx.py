@@ -292,3 +292,10 @@ def _words(value: object) -> list[str]:
     if value is None:
         return []
     return str(value).upper().split() if isinstance(value, bool) else str(value).split()
+
+
+@pytest.mark.parametrize("number", [*range(27, 37), *range(50, 59)])
+def test_dates_of_east_asian_editions_are_dates(number):
+    styles = f'<styleSheet {X}><cellXfs><xf numFmtId="{number}"/></cellXfs></styleSheet>'
+
+    assert lines(cell("45292", style=0), styles=styles) == ["2024-01-01"]

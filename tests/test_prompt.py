@@ -209,3 +209,14 @@ def test_the_estimate_is_never_under_real_tokenizers_and_not_wasteful(text: str,
 @given(texts, texts)
 def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(first: str, second: str) -> None:
     assert estimate_tokens(f"{first}\n{second}") <= estimate_tokens(f"{first}\n") + estimate_tokens(second)
+
+
+@pytest.mark.parametrize("character", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_what_turns_the_direction_of_text_is_quoted_as_an_escape(character: str) -> None:
+    """Overrides and isolates: with them a line reads otherwise than it is."""
+    quoted = result(f"if admin{character} else", name=f"a{character}b")._replace(id=f"1{character}2")
+
+    made = render("q", [quoted]).prompt
+
+    assert character not in made
+    assert made.count(f"\\u{ord(character):04x}") == 3

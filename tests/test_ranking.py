@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragcli.config.options import QueryOptions
 from ragcli.model import Candidate, StreamScore
-from ragcli.retrieval import weights
+from ragcli.retrieval import feedback, signals, weights
 from ragcli.retrieval.ranking import Ranked, cap_per_file, copies_last, fuse, rank
 from tests.candidates import candidate
 
@@ -209,3 +209,24 @@ def test_a_quoted_phrase_lifts_the_chunk_that_holds_it() -> None:
 def test_nothing_found_is_nothing() -> None:
     assert rank("anything", [], OURS) == []
     assert rank("anything", [candidate("a.py", 0.0)], OURS) == []
+
+
+def test_of_a_qualified_name_the_innermost_scope_counts() -> None:
+    inner = candidate("a.py", symbol="send", qualified_symbol="Session.send", kind="method")
+    outer = candidate("b.py", 1.1, symbol="send", qualified_symbol="requests.send", kind="method")
+
+    assert paths("requests.Session.send", inner, outer)[0] == "a.py"
+
+
+def test_only_so_many_chunks_of_a_file_speak_for_it() -> None:
+    most = weights.COHERENCE_CHUNKS
+
+    assert signals.coherence([1.0] * (most - 1)) < signals.coherence([1.0] * most)
+    assert signals.coherence([1.0] * 1000) == signals.coherence([1.0] * most)
+
+
+def test_feedback_learns_no_more_of_a_word_for_being_repeated_often() -> None:
+    few, many = (feedback.expansion([(1.0, "harbour " * times + "kiwi")]) for times in (weights.FEEDBACK_TIMES, 400))
+
+    assert few == many
+    assert [term.term for term in few] == ["harbour", "kiwi"]

@@ -82,6 +82,14 @@ def test_a_comment_apart_by_a_blank_line_or_behind_code_is_not_a_doc_comment():
     assert symbols(document)["g"].startswith("def g")
 
 
+def test_a_javadoc_comment_may_stand_apart_by_one_blank_line_and_no_more():
+    near = symbols(read("A.java", "import x;\n\n/** doc */\n\nclass A {\n}\n"))
+    far = symbols(read("A.java", "import x;\n\n/** doc */\n\n\nclass A {\n}\n"))
+
+    assert near["A"].startswith("/** doc */\n\nclass A")
+    assert far["A"].startswith("class A")
+
+
 def test_symbols_that_share_a_line_are_cut_between_them():
     found = symbols(read("a.js", "function a() { return 1; } function b() { return 2; }\n"))
 

@@ -10,6 +10,7 @@ import pytest
 from ragcli.errors import IndexCorruptError, RagError, SessionNotFoundError, UsageError
 from ragcli.store.directory import RamDirectory
 from tests.engine import answers, index, service, write
+from tests.exports import components_of, forged, members_of, payload_of
 
 
 @pytest.fixture
@@ -102,3 +103,35 @@ def test_an_import_of_nothing_or_of_another_file_says_what_it_wants() -> None:
         with pytest.raises(UsageError) as caught:
             service().import_(io.BytesIO(data))
         assert "ragcli export" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("component", "at", "made"),
+    [
+        ("english_lengths", 0, b"\x07"),
+        ("code_lengths", 0, b"\x07"),
+        ("norms", 0, b"\0\0\0\0\0\0\xf0\x7f"),
+        ("document_chunks", 4, b"\0\0\0\0"),
+        ("chunk_documents", 0, b"\x09"),
+        ("postings", 0, b"\0\0\0\0"),
+        ("postings", 0, b"\x01\xe0\xff\xff"),
+    ],
+)
+def test_a_segment_whose_parts_do_not_fit_each_other_is_not_let_in(
+    exported: tuple[RamDirectory, bytes], component: str, at: int, made: bytes
+) -> None:
+    """Its checksums are right: they tell that somebody wrote these bytes, not that they make sense."""
+    members = members_of(exported[1])
+    name = max((name for name in members if name.endswith(".segment")), key=lambda name: len(members[name]))
+    payload = payload_of(members[name])
+    offset, size = components_of(payload)[component]
+    assert at + len(made) <= size and payload[offset + at : offset + at + len(made)] != made
+    changed = payload[: offset + at] + made + payload[offset + at + len(made) :]
+    directory = RamDirectory()
+
+    with pytest.raises(IndexCorruptError, match="parts do not fit each other"):
+        service(directory).import_(forged(members, name, changed))
+
+    with pytest.raises(SessionNotFoundError):
+        service(directory).get_status()
+    assert not [name for name in directory.files if name.endswith(".segment")]

@@ -26,8 +26,8 @@ def run(batches, workers=2, **options):
 
 
 def gone(pid):
-    """Whether the process has ended, within five seconds."""
-    for _ in range(500):
+    """Whether the process has ended, within a minute: a machine may be busy."""
+    for _ in range(6000):
         try:
             os.kill(pid, 0)
             with open(f"/proc/{pid}/stat", "rb") as stat:
@@ -276,7 +276,7 @@ def test_workers_die_with_their_parent(tmp_path, stop):
         with open(f"/proc/{parent.pid}/task/{parent.pid}/children") as listing:
             pids = {pid, *map(int, listing.read().split())}
         parent.send_signal(stop)
-        parent.wait(10)
+        parent.wait()  # a parent that never ends meets the limit of every test
 
     assert all(map(gone, pids))
 

@@ -1,14 +1,20 @@
 """What each command answers, through the real engine: sessions, forms of output, exit codes, hints."""
 
 import base64
+import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ragcli.errors import UsageError
+from ragcli.model import SearchOutcome
+from ragcli.session.service import RagService
 from tests.cli.conftest import Run
 from tests.cli.process import ragcli
+from tests.test_concurrency import held
 
 
 def hits(out: str) -> list[dict[str, object]]:
@@ -323,3 +329,63 @@ def test_a_project_file_sets_what_it_may(run: Run, tmp_path: Path) -> None:
     answer = run("search", "apple", **where)
     assert answer.code == 2
     assert "ragcli.toml:2" in answer.err
+
+
+def test_a_variable_replaces_a_limit_that_is_stored(
+    run: Run, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = {"data": tmp_path / "d", "cwd": tree}
+    assert "7 new" in run("index", tree, "--max-raw-text", "1000", **where).err
+
+    monkeypatch.setenv("RAGCLI_LIMIT_MAX_RAW_TEXT", "16MiB")
+
+    assert "1 new, 0 changed, 7 kept" in run("index", **where).err
+
+
+def test_fresh_reads_what_changed_and_no_more(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "kept.md").write_text("kiwi kept\n")
+    where = {"data": tmp_path / "d", "cwd": root}
+    assert run("index", root, **where).code == 0
+
+    def stored() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in tmp_path.glob("d/sessions/*/*") if path.suffix != ".stat"}
+
+    before = stored()
+    assert run("search", "--fresh", "-l", "kiwi", **where).out == "kept.md\n"
+    unchanged = stored()
+    (root / "new.md").write_text("kiwi new\n")
+    assert run("search", "--fresh", "-l", "kiwi", **where).out.split() == ["kept.md", "new.md"]
+
+    assert {name for name in unchanged if unchanged[name] != before.get(name)} <= {"lock"}
+    assert {name for name in before if name.endswith(".segment")} <= set(stored())
+
+
+def test_a_batch_with_one_query_that_cannot_be_meant_is_exit_2_whatever_the_others_find(
+    run: Run, tree: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = RagService.query
+
+    def query(self: RagService, query: str, *more: Any) -> SearchOutcome:
+        if query == "bad":
+            raise UsageError("it cannot be meant")
+        return plain(self, query, *more)
+
+    monkeypatch.setattr(RagService, "query", query)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"kiwi\nbad\nkiwi\n")))
+    answer = run("search", "--batch", data=data, cwd=tree)
+
+    rows = [json.loads(line) for line in answer.out.splitlines()]
+    assert [bool(row["results"]) for row in rows] == [True, False, True]
+    assert rows[1]["error"] == "it cannot be meant"
+    assert answer.code == 2
+
+
+def test_wait_zero_does_not_wait(run: Run, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "d"
+    assert run("index", tree, data=data, cwd=tree).code == 0
+    (session,) = (data / "sessions").iterdir()
+    with held(session, 60):
+        monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"it slept {seconds} s"))
+        assert run("add", "kiwi", "--wait", "0", data=data, cwd=tree).code == 4

@@ -165,3 +165,14 @@ def test_json_reads_back_as_it_was_and_drives_nothing(value: dict[str, object]) 
 )
 def test_paths_are_shown_from_the_working_directory(root: str, file: str, cwd: str, shown: str) -> None:
     assert shown_path(root, file, cwd) == shown
+
+
+def test_the_gutter_is_as_wide_as_the_last_line_number() -> None:
+    content = "".join(f"kiwi {number}\n" for number in (98, 99, 100, 101))
+    outcome = SearchOutcome(
+        "kiwi", "s", "/r", "g", [SearchResult(1, "id", "a.md", 98, 101, 0.1, {}, "TEXT", "", {}, content)], [], []
+    )
+
+    (block,) = render_search.blocks(outcome, Terminal(80, False, False, True), "/r")
+
+    assert block.splitlines()[1:] == ["    98 kiwi 98", "    99 kiwi 99", "   100 kiwi 100", "   101 kiwi 101"]
