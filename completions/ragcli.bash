@@ -72,6 +72,9 @@ _ragcli() {
         rm:--wait) kind=none ;;
         clear:--wait) kind=none ;;
         completion:--values) kind=KIND ;;
+        mcp:--root) kind=files ;;
+        mcp:--fresh) kind=none ;;
+        mcp:--http) kind=none ;;
         import:--wait) kind=none ;;
     esac
     case $command in
@@ -86,6 +89,8 @@ _ragcli() {
         clear) options='-y --yes --remove --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         config) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         completion) options='--values -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=SHELL ;;
+        mcp) options='--root --allow-index --fresh --http -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        agents) options='--install --uninstall --global -n --dry-run -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         export) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
         import) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
         '') options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=commands ;;
@@ -97,7 +102,7 @@ _ragcli() {
     fi
     [[ -z $kind ]] && kind=$argument
     case $kind in
-        commands) words='index search prompt status add list show rm clear config completion export import' ;;
+        commands) words='index search prompt status add list show rm clear config completion mcp agents export import' ;;
         documents|languages|sessions) words=$("${COMP_WORDS[0]}" completion --values "$kind" "${session[@]}" 2>/dev/null) ;;
         WHEN) words='auto always never' ;;
         FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB SOURCE_CODE' ;;

@@ -34,7 +34,8 @@ DOORS: dict[str, set[str]] = {
     "__init__": {
         "config", "documents", "errors", "extract", "indexing", "ingest", "memory", "model", "retrieval", "session",
     },
-    "cli": {"__init__", "config", "documents", "errors", "model", "session"},
+    "agents": {"__init__", "config", "documents", "errors", "model", "prompt", "session"},
+    "cli": {"__init__", "agents", "config", "documents", "errors", "model", "session"},
     "__main__": {"cli"},
 }  # fmt: skip
 # Libraries that one room only may know.
@@ -55,6 +56,9 @@ LIBRARIES = {
     "Stemmer": {"analysis"},
     "platformdirs": {"config"},
     "pickle": {"workers"},
+    "mcp": {"agents"},
+    "mcp_types": {"agents"},
+    "tomlkit": {"agents"},
 }
 MAX_MODULE_LINES = 300
 MAX_FUNCTION_LINES = 50

@@ -32,6 +32,8 @@ COMMANDS = {
     "clear": CommandEntry("commands.document_commands", "clear"),
     "config": CommandEntry("commands.config_command", "config"),
     "completion": CommandEntry("commands.completion_command", "completion"),
+    "mcp": CommandEntry("commands.agents_commands", "mcp"),
+    "agents": CommandEntry("commands.agents_commands", "agents"),
     "export": CommandEntry("commands.transfer_commands", "export"),
     "import": CommandEntry("commands.transfer_commands", "import_"),
 }
