@@ -1,6 +1,7 @@
 """The shape of a query, the names and roles of paths, and feedback: read from strings alone."""
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,11 @@ from ragcli.retrieval.feedback import best_of_prose, expansion
 from ragcli.retrieval.path_signals import asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Name, read_query
 from tests.candidates import candidate
+
+
+def evenly(terms: Sequence[str]) -> list[float]:
+    """Every term as rare as every other."""
+    return [1.0] * len(terms)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +113,37 @@ def test_only_directories_beside_a_newer_version_are_old() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.01, 50), st.text("abc éあ1", max_size=40)), max_size=12))
 def test_expansion_is_bounded_sorted_and_lighter_than_the_query(scored: list[tuple[float, str]]) -> None:
-    terms = expansion(scored)
+    terms = expansion(scored, evenly)
 
     assert len(terms) <= weights.FEEDBACK_TERMS
     assert terms == sorted(terms)
     assert all(0 < term.weight <= weights.FEEDBACK + 1e-12 for term in terms)
 
 
+def test_feedback_learns_rare_words_before_those_that_everything_says() -> None:
+    common = {"day": 0.05, "one": 0.05}
+    found = [(3.0, "one day the sitagliptin arm"), (2.9, "one day a sitagliptin dose")]
+
+    terms = expansion(found, lambda terms: [common.get(term, 5.0) for term in terms])
+
+    assert max(terms, key=lambda term: term.weight).term == "sitagliptin"
+    assert {term.term: term.weight for term in terms}["day"] < weights.FEEDBACK / 10
+
+
+def test_feedback_looks_up_a_bounded_number_of_terms_once() -> None:
+    asked: list[list[str]] = []
+
+    def idf(terms: Sequence[str]) -> list[float]:
+        asked.append(list(terms))
+        return [1.0] * len(terms)
+
+    expansion([(1.0, " ".join(f"word{n}x" for n in range(500)))], idf)
+
+    assert [len(terms) for terms in asked] == [weights.FEEDBACK_LOOKED_UP]
+
+
 def test_feedback_learns_what_the_best_chunks_share() -> None:
-    terms = expansion([(3.0, "shock wave boundary"), (2.5, "shock wave heat"), (1.0, "wing")])
+    terms = expansion([(3.0, "shock wave boundary"), (2.5, "shock wave heat"), (1.0, "wing")], evenly)
 
     heaviest = sorted(terms, key=lambda term: -term.weight)[:2]
     assert {term.term for term in heaviest} == {"shock", "wave"}

@@ -167,6 +167,29 @@ def test_files_stand_side_by_side() -> None:
     assert paths("routes", *strong, *others)[:4] == ["a.py", "b.py", "c.py", "d.py"]
 
 
+def test_a_long_document_of_prose_is_not_lifted_by_its_many_chunks() -> None:
+    novel = [candidate("novel.pdf", 0.98, line=n, format="PDF") for n in (1, 20, 40, 60)]
+    drug = candidate("drug.docx", 1.0, format="DOCX")
+
+    assert paths("dose each day", drug, *novel)[0] == "drug.docx"
+
+
+def test_a_second_page_of_prose_is_not_lowered_below_other_documents() -> None:
+    pages = [candidate("guide.pdf", 1.0 - n / 100, line=10 * n + 1, format="PDF") for n in range(2)]
+
+    assert paths("exclusion of fields", *pages, candidate("other.pdf", 0.8, format="PDF")) == [
+        "guide.pdf", "guide.pdf", "other.pdf",
+    ]  # fmt: skip
+
+
+def test_a_tree_is_source_by_its_files_however_many_chunks_its_documents_have() -> None:
+    manual = [candidate("manual.pdf", 1.2 - n / 100, line=n + 1, format="PDF") for n in range(40)]
+    sources = [candidate(f"{name}/parse.py") for name in "abc"]
+
+    assert signals.mostly_source([*manual, *sources])
+    assert paths("parse", *manual, *sources)[0] == "a/parse.py"
+
+
 def test_prose_is_not_ranked_by_depth() -> None:
     deep = candidate("notes/2024/q3/meetings/minutes.md", 1.0, format="MARKDOWN")
     high = candidate("minutes.md", 0.99, format="MARKDOWN")
@@ -221,12 +244,17 @@ def test_of_a_qualified_name_the_innermost_scope_counts() -> None:
 def test_only_so_many_chunks_of_a_file_speak_for_it() -> None:
     most = weights.COHERENCE_CHUNKS
 
-    assert signals.coherence([1.0] * (most - 1)) < signals.coherence([1.0] * most)
-    assert signals.coherence([1.0] * 1000) == signals.coherence([1.0] * most)
+    source = candidate("a.py")
+
+    assert signals.coherence(source, [1.0] * (most - 1)) < signals.coherence(source, [1.0] * most)
+    assert signals.coherence(source, [1.0] * 1000) == signals.coherence(source, [1.0] * most)
 
 
 def test_feedback_learns_no_more_of_a_word_for_being_repeated_often() -> None:
-    few, many = (feedback.expansion([(1.0, "harbour " * times + "kiwi")]) for times in (weights.FEEDBACK_TIMES, 400))
+    few, many = (
+        feedback.expansion([(1.0, "harbour " * times + "kiwi")], lambda terms: [1.0] * len(terms))
+        for times in (weights.FEEDBACK_TIMES, 400)
+    )
 
     assert few == many
     assert [term.term for term in few] == ["harbour", "kiwi"]

@@ -14,6 +14,7 @@ from ragcli.index.scorers import (
     ScoringPlan,
     Totals,
     bm25_plan,
+    code_idf,
     code_plan,
     score_clauses,
     tfidf_plan,
@@ -60,6 +61,10 @@ class IndexSearcher:
         keys = sorted({key for ranking in rankings.values() for key in ranking})
         found = [self._candidate(key, scores, rankings) for key in keys]
         return CandidatePool(sorted(found, key=lambda c: (c.source, c.path, c.start_line, c.id)), degraded)
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """The inverse document frequency of each term of the stream `code` in the texts, as BM25 weighs it."""
+        return code_idf(self._segments, self._totals, terms)
 
     def text(self, key: ChunkKey) -> str:
         """A chunk's text."""

@@ -91,6 +91,11 @@ def code_plan(
     return ScoringPlan(clauses, totals.code_length / max(totals.chunks, 1), more)
 
 
+def code_idf(segments: Sequence[Segment], totals: Totals, terms: Iterable[str]) -> list[float]:
+    """BM25's inverse document frequency of each code-aware term, by the chunks whose text holds it."""
+    return [bm25_idf(totals.chunks, sum(map(len, _postings(segments, CODE_FIELD, term)))) for term in terms]
+
+
 def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[QueryTerm]) -> ScoringPlan:
     """Cosine of TF-IDF over code-aware terms; a chunk's weights carry no idf."""
     postings = {term.term: _postings(segments, CODE_FIELD, term.term) for term in terms}

@@ -102,7 +102,7 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
         best = members[0]
         if best.score <= 0.0:
             continue
-        coherence = signals.coherence([own.score for own in members]) / best.score
+        coherence = signals.coherence(best.candidate, [own.score for own in members]) / best.score
         path = best.candidate.path
         factors = {
             "coherence": 1.0 + coherence,
@@ -112,7 +112,7 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
         }
         whole = math.prod(factors.values())
         for own in members:
-            repeat = 1.0 if own is best else weights.REPEAT
+            repeat = 1.0 if own is best else signals.repeat(own.candidate)
             score = round(own.score * whole * repeat, weights.DECIMALS)
             parts = _parts(own, {**factors, "repeat": repeat}, names[path]) if explain else {}
             yield Ranked(own.candidate, score, parts)

@@ -39,7 +39,7 @@ def retrieve(
 
 def _feedback(knowledge_base: ChunkSource, pool: CandidatePool) -> list[QueryTerm]:
     best = best_of_prose(pool.candidates)
-    return expansion([(c.streams["code"].score, knowledge_base.text(c.key)) for c in best])
+    return expansion([(c.streams["code"].score, knowledge_base.text(c.key)) for c in best], knowledge_base.idf)
 
 
 def _merged(pool: CandidatePool, again: CandidatePool) -> CandidatePool:

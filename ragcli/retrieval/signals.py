@@ -33,8 +33,12 @@ def stream_scores(candidates: Sequence[Candidate], stream: str) -> list[float]:
 
 
 def mostly_source(candidates: Sequence[Candidate]) -> bool:
-    """Whether at least half of the candidates are source code."""
-    return 2 * sum(map(_is_source, candidates)) >= len(candidates)
+    """Whether at least half of the files of the candidates are source code.
+
+    Files are counted, not chunks: a few long documents have more chunks than all the source files beside them.
+    """
+    files = {candidate.document: _is_source(candidate) for candidate in candidates}
+    return 2 * sum(files.values()) >= len(files)
 
 
 def definition(query: Query, candidate: Candidate) -> float:
@@ -153,8 +157,13 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
     return kept
 
 
-def coherence(scores: Iterable[float]) -> float:
-    """The share that a file's next chunks add to its best one; `scores` from the best down."""
+def coherence(best: Candidate, scores: Iterable[float]) -> float:
+    """The share that a source file's next chunks add to its best one; `scores` from the best down.
+
+    Nothing for prose: there it says how long a document is, and a novel has a little of everything.
+    """
+    if not _is_source(best):
+        return 0.0
     total, share = 0.0, 1.0
     for position, score in enumerate(scores):
         if position == weights.COHERENCE_CHUNKS:
@@ -163,6 +172,11 @@ def coherence(scores: Iterable[float]) -> float:
             total += share * score
         share *= weights.COHERENCE_DECAY
     return total
+
+
+def repeat(candidate: Candidate) -> float:
+    """What a further result of one file keeps of its score: all of it in prose, whose pages are things by themselves."""
+    return weights.REPEAT if _is_source(candidate) else 1.0
 
 
 def phrase_share(query: Query, text: str) -> float:
