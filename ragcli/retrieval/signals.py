@@ -175,7 +175,7 @@ def coherence(best: Candidate, scores: Iterable[float]) -> float:
 
 
 def repeat(candidate: Candidate) -> float:
-    """What a further result of one file keeps of its score: all of it in prose, whose pages are things by themselves."""
+    """What a further result of one file keeps of its score: all in prose, where a page answers by itself."""
     return weights.REPEAT if _is_source(candidate) else 1.0
 
 

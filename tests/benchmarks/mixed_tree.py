@@ -1,8 +1,8 @@
 """Right documents in a mixed tree: `python -m tests.benchmarks.mixed_tree DOCUMENTS [--half tuning] [--no-signals]`.
 
-DOCUMENTS is a folder of PDF, Word, Excel, PowerPoint, EPUB and text files, long and short (not part of the repository).
-`mixed/queries.jsonl` asks it 60 questions: rules may be made with the half "tuning" only; the half "untouched" says what
-they are worth. Prints how many right documents stand first and among the first five, NDCG@10, and what failed.
+DOCUMENTS is a folder of PDF, Word, Excel, PowerPoint, EPUB and text files, long and short (not in the repository).
+`mixed/queries.jsonl` asks it 60 questions: rules may be made with the half "tuning" only; the half "untouched" says
+what they are worth. Prints how many right documents stand first and among the first five, NDCG@10, and what failed.
 """
 
 import argparse
