@@ -30,8 +30,8 @@ LONGER_CHUNK = 0.05
 # alone: -0.001, and -0.003 over the chunks shown). In prose it lifted whatever is long (cranfield -0.004).
 COHERENCE_DECAY = 0.5
 COHERENCE_CHUNKS = 8
-# What the second, third ... result of one source file keeps of its score, so that the list shows files side by side; over
-# the chunks shown 1 loses 0.026 and 0.6 loses 0.004, 0.2 gains 0.001.
+# What the second, third ... result of one source file keeps of its score, so that the list shows files side by side;
+# over the chunks shown 1 loses 0.026 and 0.6 loses 0.004, 0.2 gains 0.001.
 REPEAT = 0.4
 
 # Names, as shares added to a file's score: how much of the file's stem the query says (0: -0.018) ...
