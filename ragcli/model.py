@@ -11,6 +11,10 @@ from typing import NamedTuple
 Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar]
 
+# The kinds of documents: a file of the indexed tree, and a document that was added by hand.
+FILE = ""
+ADDED = "added"
+
 # Times are stored in 64 bits; a file may claim any year, and one that claims 2262 or later counts as of then.
 MAX_TIME_NS = (1 << 63) - 1
 
@@ -57,6 +61,7 @@ class SearchResult(NamedTuple):
 
     For files `metadata` holds symbol, qualified_symbol, kind, signature, heading, page, sheet, cells, slide, chapter,
     pointer, parser, fallback, fallback_reason ... where they apply. `parts` is each signal's share of the score.
+    `source` and `root` name the session that it came from and its tree, where several were searched as one.
     """
 
     rank: int
@@ -72,6 +77,8 @@ class SearchResult(NamedTuple):
     content: str
     stale: bool | None = None
     parts: Mapping[str, float] = {}
+    source: str = ""
+    root: str = ""
 
 
 class SearchOutcome(NamedTuple):
@@ -166,13 +173,15 @@ class ChunkKey(NamedTuple):
 class Candidate(NamedTuple):
     """A chunk that at least one stream ranks high, as signals see it: rows, no text.
 
-    `document` is a key equal for chunks of one document; `digest` tells copies of a text; `id` is the chunk's id (an
-    added document's own id is its path, with source not ''). A stream's rank is 0 where it did not rank the chunk.
+    `kind` is FILE or ADDED (an added document's path is its id), `source` the session that holds the chunk where
+    several are searched as one. `document` is a key equal for chunks of one document; `digest` tells copies of a text.
+    A stream's rank is 0 where it did not rank the chunk. `size` (bytes), `mtime_ns` and `document_metadata` are those
+    of the file.
     """
 
     key: ChunkKey
     id: str
-    source: str
+    kind: str
     path: str
     start_line: int
     end_line: int
@@ -182,10 +191,19 @@ class Candidate(NamedTuple):
     document: tuple[int, int]
     digest: bytes
     streams: Mapping[str, StreamScore]
+    source: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    document_metadata: Mapping[str, Scalar] = {}
+
+
+def place_of(candidate: Candidate) -> tuple[str, str, str, int, str]:
+    """Where ties end: source, kind, path, line, id."""
+    return candidate.source, candidate.kind, candidate.path, candidate.start_line, candidate.id
 
 
 class CandidatePool(NamedTuple):
-    """What a knowledge base answers: candidates by (path, line), and the streams that failed."""
+    """What a chunk source answers: candidates by (path, line), and the streams that failed."""
 
     candidates: list[Candidate]
     degraded: list[str]

@@ -10,7 +10,7 @@ _COUNTER = iter(range(1, 1_000_000))
 def candidate(
     path: str, code: float = 1.0, *, bm25: float = 0.0, line: int = 1, lines: int = 10, **more: Any
 ) -> Candidate:
-    """A chunk of `path` with raw stream scores; `more` are metadata, or format, source and digest."""
+    """A chunk of `path` with raw stream scores; `more` are metadata, or format, kind and digest."""
     number = next(_COUNTER)
     streams = {"code": StreamScore(more.pop("rank", 1), code)}
     if bm25:
@@ -18,7 +18,7 @@ def candidate(
     return Candidate(
         key=ChunkKey(0, number),
         id=f"{path}:{line}",
-        source=more.pop("source", ""),
+        kind=more.pop("kind", ""),
         path=path,
         start_line=line,
         end_line=line + lines - 1,

@@ -224,7 +224,7 @@ def test_a_quoted_phrase_lifts_the_chunk_that_holds_it() -> None:
     holds, scattered = candidate("a.txt", 0.8, format="TEXT"), candidate("b.txt", 1.0, format="TEXT")
     texts = {holds.key: "the Boundary\n   layer flow", scattered.key: "layer of the boundary"}
 
-    hits = rank('"boundary layer"', [holds, scattered], OURS, texts.__getitem__)
+    hits = rank('"boundary layer"', [holds, scattered], OURS, lambda keys: [texts[key] for key in keys])
 
     assert hits[0].candidate == holds
 

@@ -9,10 +9,11 @@ from itertools import pairwise
 import msgpack
 
 from ragcli.errors import IndexCorruptError
-from ragcli.index.doc_table import ADDED, FILES, ChunkRow, DocumentRow
+from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import SegmentInfo
 from ragcli.index.postings import FREQUENCY_BITS
 from ragcli.index.segment import Segment
+from ragcli.model import ADDED, FILE
 
 _NONSENSE = (ArithmeticError, LookupError, TypeError, ValueError, msgpack.UnpackException)
 _SCALARS = (str, int, float, bool)
@@ -83,11 +84,11 @@ def _fits_manifest(segment: Segment, info: SegmentInfo) -> bool:
 
 
 def _is_document(row: DocumentRow) -> bool:
-    texts = (row.source, row.path, row.format, row.language, *row.notes)
+    texts = (row.kind, row.path, row.format, row.language, *row.notes)
     parts = row.path.split("/")
     return (
         all(isinstance(text, str) for text in texts)
-        and row.source in (FILES, ADDED)
+        and row.kind in (FILE, ADDED)
         and "\0" not in row.path
         and not {"", ".", ".."} & {*parts}
         and all(isinstance(number, int) for number in (row.size, row.mtime_ns, row.text_bytes))

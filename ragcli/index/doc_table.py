@@ -11,14 +11,11 @@ import msgpack
 
 from ragcli.model import Metadata, Scalar
 
-FILES = ""
-ADDED = "added"
-
 
 class DocumentRow(NamedTuple):
-    """One document. `source` is FILES for files under the root, ADDED for added documents (whose path is their id)."""
+    """One document. `kind` is FILE for a file under the root, ADDED for an added document, whose path is its id."""
 
-    source: str
+    kind: str
     path: str
     content_hash: bytes
     fingerprint: bytes

@@ -1,11 +1,13 @@
-"""One pinned generation as a knowledge base: candidates by stream, texts of the shown few. Reads segments, no disk.
+"""Search the segments of pinned generations: candidates by stream, texts of the shown few. Reads segments, no disk.
 
-Statistics count the live chunks of all segments, so that scores do not depend on how the corpus is cut into them.
+Statistics count the live chunks of all segments, so that scores do not depend on how the corpus is cut into them, nor
+on how many sessions it is spread over.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from ragcli.analysis.analyzers import QueryTerm, code_query, english_query
+from ragcli.config.options import SearchFilter
 from ragcli.errors import RagError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.scorers import (
@@ -21,57 +23,73 @@ from ragcli.index.scorers import (
 )
 from ragcli.index.scoring import DECIMALS
 from ragcli.index.segment import Segment
-from ragcli.model import Candidate, CandidatePool, ChunkKey, StreamScore
+from ragcli.model import Candidate, CandidatePool, ChunkKey, StreamScore, place_of
 
 DocumentFilter = Callable[[DocumentRow], bool]
-
+EVERYTHING = SearchFilter()
 
 # From here on loading numpy is cheaper than a loop (58 ms against 0.2 µs a posting, on two cores with Python 3.11).
 DENSE_POSTINGS = 300_000
 
 
 class IndexSearcher:
-    """The chunks of some segments as one collection."""
+    """The chunks of some segments as one collection.
 
-    def __init__(self, segments: Sequence[Segment], totals: Totals) -> None:
+    `predicates` makes the test of a document row that a filter stands for. `sources` names, for each segment, the
+    session that it belongs to, where several are searched as one.
+    """
+
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        totals: Totals,
+        predicates: Callable[[SearchFilter], DocumentFilter | None] = lambda where: None,
+        sources: Sequence[str] = (),
+    ) -> None:
         self._segments = segments
         self._totals = totals
+        self._predicates = predicates
+        self._sources = sources or [""] * len(segments)
         self._documents: dict[tuple[int, int], DocumentRow] = {}
 
     def candidates(
         self,
         query: str,
         depths: Mapping[str, int],
-        where: DocumentFilter | None = None,
+        where: SearchFilter = EVERYTHING,
         expansion: Sequence[QueryTerm] = (),
     ) -> CandidatePool:
         """The union of the best chunks of each stream, as many as its depth, with their scores in all of these streams.
 
         `expansion` are further terms for the stream `code`; they rank what holds a term of the query, and find nothing
-        by themselves. A stream that raises is left out and named; damage and
-        I/O errors are not a stream's failure and are raised.
+        by themselves. A stream that raises is left out and named; damage and I/O errors are not a stream's failure:
+        IndexCorruptError and OSError are raised.
         """
         plans, degraded = self._plans(query, list(depths), expansion)
         add = score_clauses
         if sum(plan.postings for plan in plans.values()) > DENSE_POSTINGS:
             from ragcli.index.scoring_numpy import score_with_numpy as add
-        allowed = [self._allowed(number, where) for number in range(len(self._segments))]
+        predicate = None if where == EVERYTHING else self._predicates(where)
+        allowed = [self._allowed(number, predicate) for number in range(len(self._segments))]
         scores = {stream: add(plan, self._segments) for stream, plan in plans.items()}
         rankings = {stream: self._ranking(found, allowed, depths[stream]) for stream, found in scores.items()}
         keys = sorted({key for ranking in rankings.values() for key in ranking})
         found = [self._candidate(key, scores, rankings) for key in keys]
-        return CandidatePool(sorted(found, key=lambda c: (c.source, c.path, c.start_line, c.id)), degraded)
+        return CandidatePool(sorted(found, key=place_of), degraded)
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """The inverse document frequency of each term of the stream `code` in the texts, as BM25 weighs it."""
         return code_idf(self._segments, self._totals, terms)
 
-    def text(self, key: ChunkKey) -> str:
-        """A chunk's text."""
+    def texts(self, keys: Sequence[ChunkKey]) -> list[str]:
+        """The texts of chunks, in the order of their keys."""
+        return [self._text(key) for key in keys]
+
+    def _text(self, key: ChunkKey) -> str:
         segment = self._segments[key.segment]
         return segment.text_of(segment.document_of(key.chunk), segment.chunk(key.chunk))
 
-    def document(self, document: tuple[int, int]) -> DocumentRow:
+    def _document(self, document: tuple[int, int]) -> DocumentRow:
         """The row of a candidate's document."""
         row = self._documents.get(document)
         if row is None:
@@ -109,7 +127,7 @@ class IndexSearcher:
         segment = self._segments[number]
         ranges: Ranges = []
         for ordinal in range(segment.totals.documents):
-            if ordinal in segment.deleted or not where(self.document((number, ordinal))):
+            if ordinal in segment.deleted or not where(self._document((number, ordinal))):
                 continue
             chunks = segment.chunk_range(ordinal)
             if ranges and ranges[-1][1] == chunks.start:
@@ -134,9 +152,9 @@ class IndexSearcher:
         hits.sort(key=lambda hit: (-hit[0], *self._place(hit[1])))
         return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(hits[:depth], 1) if score > 0.0}
 
-    def _place(self, key: ChunkKey) -> tuple[str, str, int]:
-        row = self.document((key.segment, self._segments[key.segment].document_of(key.chunk)))
-        return row.source, row.path, key.chunk
+    def _place(self, key: ChunkKey) -> tuple[str, str, str, int]:
+        row = self._document((key.segment, self._segments[key.segment].document_of(key.chunk)))
+        return self._sources[key.segment], row.kind, row.path, key.chunk
 
     def _candidate(
         self,
@@ -146,13 +164,14 @@ class IndexSearcher:
     ) -> Candidate:
         segment = self._segments[key.segment]
         document = (key.segment, segment.document_of(key.chunk))
-        row = self.document(document)
+        row = self._document(document)
         chunk: ChunkRow = segment.chunk(key.chunk)
         streams = {}
         for stream, ranking in rankings.items():
             score = round(scores[stream][key.segment].get(key.chunk), DECIMALS)
             streams[stream] = ranking.get(key) or StreamScore(0, score)
         return Candidate(
-            key, chunk.id, row.source, row.path, chunk.start_line, chunk.end_line, row.format, row.language,
-            chunk.metadata, document, chunk.digest, streams,
+            key, chunk.id, row.kind, row.path, chunk.start_line, chunk.end_line, row.format, row.language,
+            chunk.metadata, document, chunk.digest, streams, self._sources[key.segment], row.size, row.mtime_ns,
+            row.metadata,
         )  # fmt: skip

@@ -10,10 +10,10 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ragcli.documents import Chunk
-from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow, pack_rows
+from ragcli.index.doc_table import ChunkRow, DocumentRow, pack_rows
 from ragcli.index.postings import MAX_CHUNKS, PackedPostings, pack_u32
 from ragcli.index.postings_builder import PostingsBuilder
-from ragcli.model import Metadata
+from ragcli.model import FILE, Metadata
 
 # Texts are compressed in blocks that neighbouring documents share: small files alone take a fifth more room. Showing a
 # chunk inflates one block, some 0.2 ms.
@@ -82,7 +82,7 @@ class SegmentBuffer:
             self._close()
             self._begin()
         # An undecodable byte of a name is no letter; as a lone surrogate it could not be encoded.
-        path = row.path.encode("utf-8", "replace").decode() if row.source == FILES else ""
+        path = row.path.encode("utf-8", "replace").decode() if row.kind == FILE else ""
         rows: list[ChunkRow] = []
         for chunk, id_ in zip(chunks, ids, strict=True):
             content = text[chunk.start : chunk.end]
@@ -131,7 +131,7 @@ def place_texts(
     ends = [0, *accumulate(map(len, blocks))]
     spans = [(ends[chunks[0].block], ends[chunks[-1].block + 1]) if chunks else (0, 0) for _, chunks in documents]
     placed = [
-        PackedDocument((row.source, row.path), packed, len(chunks), *span)
+        PackedDocument((row.kind, row.path), packed, len(chunks), *span)
         for (row, chunks), span, packed in zip(documents, spans, pack_rows(row for row, _ in documents), strict=True)
     ]
     rows = pack_rows(

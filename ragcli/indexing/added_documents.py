@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from ragcli.config.options import STANDARD
 from ragcli.documents import Block, NormalizedDocument
 from ragcli.errors import UsageError
-from ragcli.index.doc_table import ADDED, DocumentRow
+from ragcli.index.doc_table import DocumentRow
 from ragcli.index.segment_buffer import SegmentBuffer
 from ragcli.indexing.index_writer import IndexWriter
 from ragcli.indexing.plan import DocAddress
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
-from ragcli.model import Document, DocumentFormat, Metadata
+from ragcli.model import ADDED, Document, DocumentFormat, Metadata
 
 ID_LENGTH = 12
 
@@ -61,7 +61,7 @@ def _pack(packer: SegmentBuffer, document: Document) -> None:
     raw = text.encode("utf-8")
     content = hashlib.sha256(raw).digest()
     row = DocumentRow(
-        source=ADDED,
+        kind=ADDED,
         path=document.id,
         content_hash=content,
         fingerprint=hashlib.sha256(document.id.encode() + content).digest(),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ragcli.documents import Chunk
 from ragcli.errors import IndexCorruptError
-from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow
+from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
 from ragcli.index.merge_policy import merge_group, with_deleted
 from ragcli.index.merging import merge_segments
@@ -18,6 +18,7 @@ from ragcli.index.segment import REBUILD_HINT, Segment
 from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.indexing.plan import DocAddress
+from ragcli.model import FILE
 from ragcli.store.checked_file import CheckedFileWriter
 from ragcli.store.snapshots import SnapshotStore
 
@@ -57,7 +58,7 @@ class IndexWriter:
         added: dict[str, DocAddress] = {}
         for info in self._base.segments:
             for ordinal, row in self._segments[info.name].documents():
-                (files if row.source == FILES else added)[row.path] = DocAddress(info.name, ordinal, row)
+                (files if row.kind == FILE else added)[row.path] = DocAddress(info.name, ordinal, row)
                 self._rows[info.name, ordinal] = row
         return files, added
 
@@ -66,7 +67,7 @@ class IndexWriter:
         found: dict[str, DocAddress] = {}
         for name in self._pending:
             for ordinal, row in self._segments[name].documents():
-                if row.source == FILES:
+                if row.kind == FILE:
                     found[row.path] = DocAddress(name, ordinal, row)
                     self._rows[name, ordinal] = row
         return found
@@ -211,12 +212,12 @@ def corpus_of(segments: Iterable[Segment], known: Mapping[tuple[str, int], Docum
     for segment in segments:
         for ordinal in segment.live_docs():
             row = known.get((segment.name, ordinal)) or segment.document(ordinal)
-            rows.append((row.source, row.path, row, len(segment.chunk_range(ordinal))))
+            rows.append((row.kind, row.path, row, len(segment.chunk_range(ordinal))))
     rows.sort(key=lambda entry: entry[:2])
     digest = hashlib.sha256()
     for source, path, row, _ in rows:
         digest.update(f"{source}\0{path}\0".encode("utf-8", "surrogateescape") + row.fingerprint)
-    files = [entry for entry in rows if entry[0] == FILES]
+    files = [entry for entry in rows if entry[0] == FILE]
     return Corpus(
         digest=digest.hexdigest()[:16],
         files=len(files),

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from ragcli.config.options import IndexOptions
 from ragcli.documents import SourceFile
 from ragcli.extract.registry import OUT_OF_MEMORY
-from ragcli.index.doc_table import FILES, DocumentRow
+from ragcli.index.doc_table import DocumentRow
 from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.ingest import formats
 from ragcli.ingest.ingestion_service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
 from ragcli.ingest.reading import TreeReader
-from ragcli.model import DocumentFormat
+from ragcli.model import FILE, DocumentFormat
 
 # A batch is a unit of work, of retry and of memory: a second or two of one core's work at most. It is one part in SHARE
 # of what is left, so that the last ones are small and all cores end at about the same time.
@@ -136,7 +136,7 @@ def _told(outcome: Outcome) -> FileOutcome:
 def _row(ingested: Ingested) -> DocumentRow:
     file, document = ingested.file, ingested.document
     return DocumentRow(
-        source=FILES,
+        kind=FILE,
         path=file.path,
         content_hash=ingested.content,
         fingerprint=ingested.fingerprint,

@@ -6,12 +6,11 @@ A document's id is the hash of its text and metadata, so that what was read back
 import contextlib
 
 from ragcli.errors import IndexCorruptError, IndexVersionError
-from ragcli.index.doc_table import ADDED
 from ragcli.index.manifest import Manifest
 from ragcli.index.segment import Segment
 from ragcli.indexing.added_documents import ids_digest, make_document
 from ragcli.indexing.index_writer import stored_chunks
-from ragcli.model import Document
+from ragcli.model import ADDED, Document
 from ragcli.store.document_file import DOCUMENTS_HINT, is_kept, load_documents, save_documents
 from ragcli.store.snapshots import DOCUMENTS, SnapshotStore
 
@@ -60,7 +59,7 @@ def _read_back(store: SnapshotStore, manifest: Manifest) -> list[Document]:
             segment = Segment(store.open_segment(info.name), info.deleted)
             try:
                 for ordinal, row in segment.documents():
-                    if row.source == ADDED:
+                    if row.kind == ADDED:
                         text = "".join(text for _, text in stored_chunks(segment, ordinal))
                         found.append(make_document(text, row.metadata))
             finally:

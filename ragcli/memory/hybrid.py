@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragcli.errors import UsageError
 from ragcli.memory.streams import Stream
-from ragcli.model import Candidate, ChunkKey, SearchResult, StreamScore
+from ragcli.model import ADDED, FILE, Candidate, ChunkKey, SearchResult, StreamScore
 from ragcli.retrieval.ranking import cap_per_file, fuse
 
 MAX_PER_FILE = 3
@@ -85,8 +85,8 @@ def _candidate(number: int, result: SearchResult, streams: dict[str, StreamScore
     return Candidate(
         key=ChunkKey(0, number),
         id=result.id,
-        source="" if result.file else result.id,
-        path=result.file,
+        kind=FILE if result.file else ADDED,
+        path=result.file or result.id,
         start_line=result.start_line,
         end_line=result.end_line,
         format=result.format,

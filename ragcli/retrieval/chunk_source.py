@@ -1,23 +1,36 @@
 """What retrieval wants of a store of chunks. One round trip a call, so that a distant one can implement it too."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from ragcli.analysis.analyzers import QueryTerm
+from ragcli.config.options import SearchFilter
 from ragcli.model import CandidatePool, ChunkKey
 
 
 class ChunkSource(Protocol):
-    """Chunks that can be searched. `where` is a predicate over document rows."""
+    """Chunks that can be searched.
+
+    A candidate brings whatever ranking and results need of its chunk and its file; only texts are asked for later.
+    """
 
     def candidates(
         self,
         query: str,
         depths: Mapping[str, int],
-        where: Any = None,
+        where: SearchFilter = ...,
         expansion: Sequence[QueryTerm] = ...,
-    ) -> CandidatePool: ...
+    ) -> CandidatePool:
+        """The best chunks of each stream, to its depth, of the documents that `where` lets through.
 
-    def idf(self, terms: Sequence[str]) -> Sequence[float]: ...
+        `expansion` are further terms for the stream `code`, which rank what holds a term of the query.
+        """
+        ...
 
-    def text(self, key: ChunkKey) -> str: ...
+    def idf(self, terms: Sequence[str]) -> Sequence[float]:
+        """The inverse document frequency of each term of the stream `code`."""
+        ...
+
+    def texts(self, keys: Sequence[ChunkKey]) -> list[str]:
+        """The texts of chunks, in the order of their keys."""
+        ...

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragcli.config.options import QueryOptions
-from ragcli.model import Candidate, ChunkKey
+from ragcli.model import Candidate, ChunkKey, place_of
 from ragcli.retrieval import signals, weights
 from ragcli.retrieval.query import Query, read_query
 
@@ -26,15 +26,15 @@ def rank(
     query: str,
     candidates: Sequence[Candidate],
     settings: QueryOptions,
-    text: Callable[[ChunkKey], str] | None = None,
+    texts: Callable[[Sequence[ChunkKey]], list[str]] | None = None,
 ) -> list[Ranked]:
-    """Rank candidates, best first. `text` is asked for the chunks that may hold a quoted phrase."""
+    """Rank candidates, best first. `texts` is asked for the chunks that may hold a quoted phrase."""
     if not settings.signals:
         return cap_per_file(fuse(candidates, weights.SEED_STREAMS), settings.max_per_file)
     shape = read_query(query)
     ranked = _ordered(_scored(shape, candidates, settings.explain))
-    if shape.phrases and text:
-        ranked = _with_phrases(shape, ranked, text)
+    if shape.phrases and texts:
+        ranked = _with_phrases(shape, ranked, texts)
     return cap_per_file(copies_last(ranked), settings.max_per_file)
 
 
@@ -56,7 +56,7 @@ def cap_per_file(ranked: Sequence[Ranked], most: int) -> list[Ranked]:
     """Keep the first `most` chunks of each document; all of them where there is only one, or where `most` is 0."""
     if most < 1 or len({_document(hit) for hit in ranked}) < 2:
         return list(ranked)
-    seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+    seen: defaultdict[tuple[str, str, str], int] = defaultdict(int)
     kept = []
     for hit in ranked:
         seen[_document(hit)] += 1
@@ -145,11 +145,15 @@ def _parts(own: _Own, factors: Mapping[str, float], names: Mapping[str, float]) 
     return {name: round(value, weights.DECIMALS) for name, value in parts.items() if value}
 
 
-def _with_phrases(query: Query, ranked: Sequence[Ranked], text: Callable[[ChunkKey], str]) -> list[Ranked]:
+def _with_phrases(
+    query: Query, ranked: Sequence[Ranked], texts: Callable[[Sequence[ChunkKey]], list[str]]
+) -> list[Ranked]:
     """Lift the chunks that hold what the query quotes."""
     result = list(ranked)
-    for position, hit in enumerate(ranked[: weights.PHRASE_CHUNKS]):
-        added = weights.PHRASE * signals.phrase_share(query, text(hit.candidate.key))
+    best = ranked[: weights.PHRASE_CHUNKS]
+    found = texts([hit.candidate.key for hit in best])
+    for position, (hit, text) in enumerate(zip(best, found, strict=True)):
+        added = weights.PHRASE * signals.phrase_share(query, text)
         if added:
             parts = {**hit.parts, "phrase": added} if hit.parts else hit.parts
             result[position] = Ranked(hit.candidate, round(hit.score + added, weights.DECIMALS), parts)
@@ -160,10 +164,10 @@ def _ordered(ranked: Iterable[Ranked]) -> list[Ranked]:
     return sorted(ranked, key=_place)
 
 
-def _place(hit: Ranked) -> tuple[float, str, str, int, str]:
+def _place(hit: Ranked) -> tuple[float, str, str, str, int, str]:
     candidate = hit.candidate
-    return -hit.score, candidate.source, candidate.path, candidate.start_line, candidate.id
+    return -hit.score, *place_of(candidate)
 
 
-def _document(hit: Ranked) -> tuple[str, str]:
-    return hit.candidate.source, hit.candidate.path
+def _document(hit: Ranked) -> tuple[str, str, str]:
+    return hit.candidate.source, hit.candidate.kind, hit.candidate.path

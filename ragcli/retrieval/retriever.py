@@ -1,11 +1,8 @@
-"""A query to ranked candidates of one knowledge base, by the order of `ranking.rank`."""
-
-from collections.abc import Callable
-from typing import Any
+"""A query to ranked candidates of a chunk source, by the order of `ranking.rank`."""
 
 from ragcli.analysis.analyzers import QueryTerm
 from ragcli.config.options import QueryOptions
-from ragcli.model import CandidatePool
+from ragcli.model import CandidatePool, place_of
 from ragcli.retrieval.chunk_source import ChunkSource
 from ragcli.retrieval.feedback import best_of_prose, expansion
 from ragcli.retrieval.ranking import Ranked, rank
@@ -16,30 +13,30 @@ POOL = 200
 
 
 def retrieve(
-    knowledge_base: ChunkSource,
+    chunks: ChunkSource,
     query: str,
     top_k: int,
-    settings: QueryOptions,
-    where: Callable[[Any], bool] | None = None,
+    options: QueryOptions,
 ) -> tuple[list[Ranked], CandidatePool]:
     """The best `top_k` chunks, best first, and the pool they were chosen from.
 
     The pool does not depend on `top_k` up to 100, so that a shorter list is the beginning of a longer one. Without
     signals it is the seed's: two streams, each asked for twice `top_k`.
     """
-    if settings.signals:
+    if options.signals:
         depth = max(POOL, 2 * top_k)
-        pool = knowledge_base.candidates(query, {"bm25": depth // 4, "tfidf": depth // 4, "code": depth}, where)
-        if added := _feedback(knowledge_base, pool):
-            pool = _merged(pool, knowledge_base.candidates(query, {"code": depth}, where, added))
+        pool = chunks.candidates(query, {"bm25": depth // 4, "tfidf": depth // 4, "code": depth}, options.where)
+        if added := _feedback(chunks, pool):
+            pool = _merged(pool, chunks.candidates(query, {"code": depth}, options.where, added))
     else:
-        pool = knowledge_base.candidates(query, {"bm25": 2 * top_k, "tfidf": 2 * top_k}, where)
-    return rank(query, pool.candidates, settings, knowledge_base.text)[:top_k], pool
+        pool = chunks.candidates(query, {"bm25": 2 * top_k, "tfidf": 2 * top_k}, options.where)
+    return rank(query, pool.candidates, options, chunks.texts)[:top_k], pool
 
 
-def _feedback(knowledge_base: ChunkSource, pool: CandidatePool) -> list[QueryTerm]:
+def _feedback(chunks: ChunkSource, pool: CandidatePool) -> list[QueryTerm]:
     best = best_of_prose(pool.candidates)
-    return expansion([(c.streams["code"].score, knowledge_base.text(c.key)) for c in best], knowledge_base.idf)
+    texts = chunks.texts([c.key for c in best])
+    return expansion([(c.streams["code"].score, text) for c, text in zip(best, texts, strict=True)], chunks.idf)
 
 
 def _merged(pool: CandidatePool, again: CandidatePool) -> CandidatePool:
@@ -57,5 +54,5 @@ def _merged(pool: CandidatePool, again: CandidatePool) -> CandidatePool:
                 name: place._replace(rank=0) if name == "code" else place for name, place in candidate.streams.items()
             }
             found[candidate.key] = candidate._replace(streams=streams)
-    candidates = sorted(found.values(), key=lambda c: (c.source, c.path, c.start_line, c.id))
+    candidates = sorted(found.values(), key=place_of)
     return CandidatePool(candidates, sorted({*pool.degraded, *again.degraded}))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis.analyzers import code_stem
 from ragcli.analysis.synonyms import synonyms
-from ragcli.model import Candidate, DocumentFormat
+from ragcli.model import ADDED, Candidate, DocumentFormat
 from ragcli.retrieval import weights
 from ragcli.retrieval.path_signals import FileName, asked_roles, file_name, old_versions, roles
 from ragcli.retrieval.query import Query, plain
@@ -107,7 +107,7 @@ def path_asked(query: Query, path: str) -> float:
 
 def names_of(first: Iterable[Candidate]) -> dict[str, FileName]:
     """The names of each path. `first` has one candidate a file; an added document has no name."""
-    return {c.path: NAMELESS if c.source else file_name(c.path) for c in first}
+    return {c.path: NAMELESS if c.kind == ADDED else file_name(c.path) for c in first}
 
 
 def name_shares(query: Query, names: Mapping[str, FileName]) -> dict[str, dict[str, float]]:
@@ -153,7 +153,7 @@ def kept_shares(query: Query, candidates: Sequence[Candidate], first: Sequence[C
             share *= weights.KEEP_BESIDE_CODE
         if any(path.startswith(directory) for directory in outdated):
             share *= weights.KEEP_OLD_VERSION
-        kept[path] = 1.0 if candidate.source or path_asked(query, path) else share
+        kept[path] = 1.0 if candidate.kind == ADDED or path_asked(query, path) else share
     return kept
 
 

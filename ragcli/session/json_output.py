@@ -21,13 +21,15 @@ _PROVENANCE = (
     "pointer", "parser", "fallback", "fallback_reason",
 )  # fmt: skip
 _OWN_KEYS = frozenset(("rank", "id", "file", "start_line", "end_line", "score", "streams", "format", "language",
-                       "stale", "content", "metadata", "parts"))  # fmt: skip
+                       "stale", "content", "metadata", "parts", "source", "root"))  # fmt: skip
 
 
 def result_value(result: SearchResult, *, ranked: bool = True) -> Value:
     """Return one chunk as JSON, without rank and score where it was not ranked."""
     value: Value = {"rank": result.rank} if ranked else {}
     value["id"] = result.id
+    if result.source:
+        value |= {"source": result.source, **_named("root", result.root)}
     value |= _named("file", result.file)
     value |= {"start_line": result.start_line, "end_line": result.end_line}
     if ranked:

@@ -4,40 +4,25 @@ A generation stays open between searches of one process, and is left for a newer
 """
 
 import os
-from typing import NamedTuple
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import QueryOptions
 from ragcli.errors import IndexCorruptError, SessionNotFoundError
-from ragcli.index.doc_table import FILES, DocumentRow
-from ragcli.index.index_searcher import IndexSearcher
+from ragcli.index.doc_table import DocumentRow
 from ragcli.index.manifest import Manifest
-from ragcli.index.scorers import Totals
 from ragcli.index.segment import Segment
 from ragcli.model import (
+    FILE,
     Document,
     FileInfo,
     IndexStatus,
     SearchOutcome,
     StoredDocument,
 )
-from ragcli.retrieval.retriever import retrieve
 from ragcli.session.locator import SessionPlace
-from ragcli.session.results import Freshness, document_filter, search_result, stored_chunk
-from ragcli.store.snapshots import Generation, SnapshotStore
-
-
-class OpenGeneration(NamedTuple):
-    """One generation, ready to be searched."""
-
-    generation: Generation
-    segments: list[Segment]
-    knowledge_base: IndexSearcher
-
-    @property
-    def manifest(self) -> Manifest:
-        """The generation's manifest."""
-        return self.generation.manifest
+from ragcli.session.results import Freshness, stored_chunk
+from ragcli.session.searching import OpenGeneration, Pinned, open_generation, search
+from ragcli.store.snapshots import SnapshotStore
 
 
 class SessionReader:
@@ -50,28 +35,21 @@ class SessionReader:
 
     # -- searching
 
-    def query(self, query: str, top_k: int, settings: QueryOptions) -> SearchOutcome:
+    def query(self, query: str, top_k: int, options: QueryOptions) -> SearchOutcome:
         """Answer one search from one generation."""
-        opened = self._open()
-        manifest = opened.manifest
-        ranked, pool = retrieve(opened.knowledge_base, query, top_k, settings, document_filter(settings.where))
-        freshness = Freshness(self._root(manifest), manifest, self._store)
-        results = []
-        for number, entry in enumerate(ranked, 1):
-            candidate = entry.candidate
-            row = opened.knowledge_base.document(candidate.document)
-            results.append(
-                search_result(
-                    number, candidate, row, entry.score, opened.knowledge_base.text(candidate.key),
-                    freshness.is_stale(row), entry.parts if settings.explain else {},
-                )
-            )  # fmt: skip
-        return SearchOutcome(
-            query, self._session, self._root(manifest), manifest.corpus.digest, results, pool.degraded,
-            self._notices(manifest),
-        )  # fmt: skip
+        pinned = self.pinned()
+        results, pool = search(query, top_k, options, [pinned])
+        digest = pinned.opened.manifest.corpus.digest
+        return SearchOutcome(query, self._session, pinned.root, digest, results, pool.degraded, pinned.notices)
 
-    # -- looking
+    def pinned(self) -> Pinned:
+        """The current generation, to be searched; SessionNotFoundError where there is none."""
+        opened = self._open()
+        root = self._root(opened.manifest)
+        freshness = Freshness(root, opened.manifest, self._store)
+        return Pinned(self._session, root, opened, freshness, self._notices(opened.manifest))
+
+    # -- listing
 
     def manifest(self) -> Manifest | None:
         """The committed manifest; None before the first commit."""
@@ -105,7 +83,7 @@ class SessionReader:
             FileInfo(row.path, row.format, row.language, len(segment.chunk_range(ordinal)), "indexed")
             for segment in self._open().segments
             for ordinal, row in segment.documents()
-            if row.source == FILES
+            if row.kind == FILE
         ]
         return sorted(found)
 
@@ -127,7 +105,7 @@ class SessionReader:
         """What is stored of a file, by its path relative to the root."""
         for segment in self._open().segments:
             for ordinal, row in segment.documents():
-                if row.source == FILES and row.path == path:
+                if row.kind == FILE and row.path == path:
                     return _stored(segment, ordinal, row)
         return None
 
@@ -136,7 +114,7 @@ class SessionReader:
         manifest = self._store.manifest()
         for segment in self._open().segments if manifest else ():
             for ordinal, row in segment.documents():
-                if row.source != FILES and row.path == document.id:
+                if row.kind != FILE and row.path == document.id:
                     return _stored(segment, ordinal, row)._replace(text=document.text)
         return StoredDocument("", document.id, "TEXT", "", "", document.text, document.metadata, [])
 
@@ -161,7 +139,7 @@ class SessionReader:
             languages=corpus.languages,
         )
 
-    # -- inside
+    # -- private
 
     def _open(self) -> OpenGeneration:
         known = self._opened
@@ -172,14 +150,7 @@ class SessionReader:
         generation = self._store.open()
         if generation is None:
             raise self._unknown()
-        manifest = generation.manifest
-        segments = [Segment(blob, info.deleted) for blob, info in zip(generation.blobs, manifest.segments, strict=True)]
-        totals = Totals(
-            sum(info.chunks for info in manifest.segments),
-            sum(info.english_length for info in manifest.segments),
-            sum(info.code_length for info in manifest.segments),
-        )
-        opened = OpenGeneration(generation, segments, IndexSearcher(segments, totals))
+        opened = open_generation(generation)
         self._opened = opened
         return opened
 
@@ -221,8 +192,8 @@ def _stored(segment: Segment, ordinal: int, row: DocumentRow) -> StoredDocument:
         texts.append(text)
         chunks.append(stored_chunk(stored, row, text))
     return StoredDocument(
-        file=row.path if row.source == FILES else "",
-        id=row.path if row.source != FILES else "",
+        file=row.path if row.kind == FILE else "",
+        id=row.path if row.kind != FILE else "",
         format=row.format,
         language=row.language,
         fingerprint=row.fingerprint.hex(),

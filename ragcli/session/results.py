@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 
 from ragcli.config.options import SearchFilter
-from ragcli.index.doc_table import FILES, ChunkRow, DocumentRow
+from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import Manifest
-from ragcli.model import MAX_TIME_NS, Candidate, Metadata, SearchResult, StreamScore
+from ragcli.model import FILE, MAX_TIME_NS, Candidate, SearchResult, StreamScore
 from ragcli.store.snapshots import SnapshotStore
 
 
@@ -23,16 +23,16 @@ class Freshness:
         self._there = bool(root) and os.path.isdir(root)
         self._touched: dict[str, tuple[int, int]] | None = None
 
-    def is_stale(self, row: DocumentRow) -> bool | None:
+    def is_stale(self, candidate: Candidate) -> bool | None:
         """None where the tree is absent, or the document has no file."""
-        if not self._there or row.source != FILES:
+        if not self._there or candidate.kind != FILE:
             return None
         try:
-            status = os.lstat(os.path.join(self._root, row.path))
+            status = os.lstat(os.path.join(self._root, candidate.path))
         except OSError:
             return True
         now = status.st_size, max(-MAX_TIME_NS, min(status.st_mtime_ns, MAX_TIME_NS))
-        return now != (row.size, row.mtime_ns) and now != self._seen().get(row.path)
+        return now != (candidate.size, candidate.mtime_ns) and now != self._seen().get(candidate.path)
 
     def _seen(self) -> dict[str, tuple[int, int]]:
         """Files as the last run saw them: one that was touched and not changed keeps its row."""
@@ -46,30 +46,25 @@ class Freshness:
 
 
 def search_result(
-    rank: int,
-    candidate: Candidate,
-    row: DocumentRow,
-    score: float,
-    text: str,
-    stale: bool | None,
-    parts: Mapping[str, float],
+    rank: int, candidate: Candidate, score: float, text: str, stale: bool | None, parts: Mapping[str, float], root: str
 ) -> SearchResult:
-    """A ranked candidate as it is shown."""
-    streams = {name: place for name, place in candidate.streams.items() if place.rank}
+    """A ranked candidate as it is shown. `root` is told where several sessions were searched as one."""
     return SearchResult(
         rank=rank,
-        id=candidate.id if row.source == FILES else row.path,
-        file=row.path if row.source == FILES else "",
+        id=candidate.id if candidate.kind == FILE else candidate.path,
+        file=candidate.path if candidate.kind == FILE else "",
         start_line=candidate.start_line,
         end_line=candidate.end_line,
         score=score,
-        streams=streams,
-        format=row.format,
-        language=row.language,
-        metadata=_metadata(row, candidate.metadata),
+        streams={name: place for name, place in candidate.streams.items() if place.rank},
+        format=candidate.format,
+        language=candidate.language,
+        metadata={**candidate.document_metadata, **candidate.metadata},
         content=text,
         stale=stale,
         parts=parts,
+        source=candidate.source,
+        root=root if candidate.source else "",
     )
 
 
@@ -77,13 +72,9 @@ def stored_chunk(chunk: ChunkRow, row: DocumentRow, text: str) -> SearchResult:
     """A chunk as stored: no rank, no score."""
     streams: dict[str, StreamScore] = {}
     return SearchResult(
-        0, chunk.id, row.path if row.source == FILES else "", chunk.start_line, chunk.end_line, 0.0, streams,
-        row.format, row.language, _metadata(row, chunk.metadata), text,
+        0, chunk.id, row.path if row.kind == FILE else "", chunk.start_line, chunk.end_line, 0.0, streams,
+        row.format, row.language, {**row.metadata, **chunk.metadata}, text,
     )  # fmt: skip
-
-
-def _metadata(row: DocumentRow, chunk: Metadata) -> Metadata:
-    return {**row.metadata, **chunk}
 
 
 def document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None:
@@ -97,7 +88,7 @@ def document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None
     formats = {format.upper() for format in where.formats}
 
     def allowed(row: DocumentRow) -> bool:
-        if row.source != FILES:
+        if row.kind != FILE:
             return False
         if languages and row.language.lower() not in languages and row.format.lower() not in languages:
             return False

@@ -5,7 +5,7 @@ Searches take no lock and answer from one pinned generation; whatever writes hol
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from ragcli.config.options import IndexOptions, QueryOptions
@@ -23,6 +23,7 @@ from ragcli.model import (
 )
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
+from ragcli.session.union import SessionUnion
 from ragcli.store.directory import Directory, OsDirectory
 from ragcli.store.snapshots import SnapshotStore
 
@@ -216,6 +217,12 @@ class SessionManager:
     def root_for_directory(self, directory: str) -> str:
         """The nearest ancestor that has a session, by its name alone: also where the index is damaged; '' for none."""
         return self._sessions.nearest(directory)
+
+    def union(self, sessions: Sequence[str]) -> SessionUnion:
+        """Several sessions, by their names or ids, to be searched as one; UsageError where none is named."""
+        if not sessions:
+            raise UsageError("no session to search", "name at least one")
+        return SessionUnion([self.get_rag(session)._reader for session in dict.fromkeys(sessions)])
 
     def sessions(self) -> list[IndexStatus]:
         """The status of every session."""

@@ -13,7 +13,7 @@ import pytest
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import ExtractionContext, SourceFile
 from ragcli.extract.registry import extract
-from ragcli.index.doc_table import FILES, DocumentRow
+from ragcli.index.doc_table import DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX
 from ragcli.index.merging import merge_segments
 from ragcli.index.segment import Segment
@@ -24,6 +24,7 @@ from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.ingest.ingestion_service import FileIngestionService, Ingested
 from ragcli.ingest.reading import TreeReader
 from ragcli.ingest.walk import walk
+from ragcli.model import FILE
 from ragcli.session.service import SessionManager
 from ragcli.store.directory import RamDirectory
 from ragcli.store.snapshots import SnapshotStore
@@ -55,7 +56,7 @@ def row_of(found: Ingested) -> DocumentRow:
     """The row of a document."""
     file, document = found.file, found.document
     return DocumentRow(
-        FILES, file.path, found.content, found.fingerprint, file.size, file.mtime_ns, document.format.value,
+        FILE, file.path, found.content, found.fingerprint, file.size, file.mtime_ns, document.format.value,
         document.language, len(document.text.encode()), dict(document.metadata), document.notes,
     )  # fmt: skip
 

@@ -1,0 +1,85 @@
+"""Search pinned generations, one session's or several as one collection, and show what was found."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ragcli.config.options import QueryOptions
+from ragcli.errors import UsageError
+from ragcli.index.index_searcher import IndexSearcher
+from ragcli.index.manifest import Manifest
+from ragcli.index.scorers import Totals
+from ragcli.index.segment import Segment
+from ragcli.model import CandidatePool, SearchResult
+from ragcli.retrieval.retriever import retrieve
+from ragcli.session.results import Freshness, document_filter, search_result
+from ragcli.store.snapshots import Generation
+
+
+class OpenGeneration(NamedTuple):
+    """One generation, ready to be searched: `searcher` over its own `segments` alone."""
+
+    generation: Generation
+    segments: list[Segment]
+    searcher: IndexSearcher
+
+    @property
+    def manifest(self) -> Manifest:
+        """The generation's manifest."""
+        return self.generation.manifest
+
+
+class Pinned(NamedTuple):
+    """A generation that a search answers from: the session's name, its tree, and what tells stale files."""
+
+    source: str
+    root: str
+    opened: OpenGeneration
+    freshness: Freshness
+    notices: list[str]
+
+
+def open_generation(generation: Generation) -> OpenGeneration:
+    """Make a generation searchable."""
+    infos = generation.manifest.segments
+    segments = [Segment(blob, info.deleted) for blob, info in zip(generation.blobs, infos, strict=True)]
+    return OpenGeneration(generation, segments, IndexSearcher(segments, _totals([generation]), document_filter))
+
+
+def search(
+    query: str, top_k: int, options: QueryOptions, pinned: Sequence[Pinned]
+) -> tuple[list[SearchResult], CandidatePool]:
+    """The best `top_k` chunks of the generations as one collection, best first, and the pool they were chosen from.
+
+    Results of several generations name their source and root. UsageError where two of them have one name.
+    """
+    searcher = pinned[0].opened.searcher if len(pinned) == 1 else _union(pinned)
+    ranked, pool = retrieve(searcher, query, top_k, options)
+    texts = searcher.texts([entry.candidate.key for entry in ranked])
+    by_source = {entry.source if len(pinned) > 1 else "": entry for entry in pinned}
+    results = []
+    for number, (entry, text) in enumerate(zip(ranked, texts, strict=True), 1):
+        candidate = entry.candidate
+        home = by_source[candidate.source]
+        parts = entry.parts if options.explain else {}
+        stale = home.freshness.is_stale(candidate)
+        results.append(search_result(number, candidate, entry.score, text, stale, parts, home.root))
+    return results, pool
+
+
+def _union(pinned: Sequence[Pinned]) -> IndexSearcher:
+    names = [entry.source for entry in pinned]
+    if len(set(names)) < len(names):
+        raise UsageError(f"a session is named twice: {', '.join(names)}", "name each session once")
+    segments = [segment for entry in pinned for segment in entry.opened.segments]
+    sources = [entry.source for entry in pinned for _ in entry.opened.segments]
+    totals = _totals([entry.opened.generation for entry in pinned])
+    return IndexSearcher(segments, totals, document_filter, sources)
+
+
+def _totals(generations: Sequence[Generation]) -> Totals:
+    infos = [info for generation in generations for info in generation.manifest.segments]
+    return Totals(
+        sum(info.chunks for info in infos),
+        sum(info.english_length for info in infos),
+        sum(info.code_length for info in infos),
+    )
