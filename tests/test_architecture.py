@@ -34,8 +34,9 @@ DOORS: dict[str, set[str]] = {
     "__init__": {
         "config", "documents", "errors", "extract", "indexing", "ingest", "memory", "model", "retrieval", "session",
     },
+    "evaluation": {"errors", "model"},
     "agents": {"__init__", "config", "documents", "errors", "model", "prompt", "session"},
-    "cli": {"__init__", "agents", "config", "documents", "errors", "model", "session"},
+    "cli": {"__init__", "agents", "config", "documents", "errors", "evaluation", "model", "session"},
     "__main__": {"cli"},
 }  # fmt: skip
 # Libraries that one room only may know.

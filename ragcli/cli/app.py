@@ -24,6 +24,7 @@ COMMANDS = {
     "index": CommandEntry("commands.index_command", "index"),
     "search": CommandEntry("commands.search_command", "search"),
     "prompt": CommandEntry("commands.prompt_command", "prompt"),
+    "eval": CommandEntry("commands.eval_command", "eval_"),
     "status": CommandEntry("commands.status_command", "status"),
     "add": CommandEntry("commands.document_commands", "add"),
     "list": CommandEntry("commands.document_commands", "list_"),
@@ -106,8 +107,8 @@ def tree() -> Any:
         commands={name: build(name) for name in COMMANDS},
         params=list(shared_options()),
         help=ABOUT,
-        epilog="Exit codes: 0 done or found, 1 search found nothing, 2 usage or another error, 3 no such session or "
-        "document, 4 locked, 5 index unreadable, 6 index --strict failed, 130 interrupted.",
+        epilog="Exit codes: 0 done or found, 1 search found nothing or eval is below its bound, 2 usage or another error, "
+        "3 no such session or document, 4 locked, 5 index unreadable, 6 index --strict failed, 130 interrupted.",
         context_settings={"help_option_names": HELP_NAMES},
         rich_markup_mode=None,
     )

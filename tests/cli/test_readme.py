@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "src").mkdir(parents=True)
     (project / "src" / "auth.py").write_text("def auth_middleware(request):\n    return request.user\n")
     (project / "README.md").write_text("# Auth\n\nHow does auth work? With a middleware that is committed durable.\n")
+    shutil.copytree(PROJECT / "examples", project / "examples")
     binaries = home / "bin"
     binaries.mkdir()
     for name, script in (("ragcli", f'exec {shlex.join(COMMAND)} "$@"'), ("llm", "cat >/dev/null")):

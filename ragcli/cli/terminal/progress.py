@@ -1,4 +1,4 @@
-"""Shows how far an index run is, on standard error: a live bar on a terminal, sparse lines elsewhere if shared.
+"""Shows how far a long task is, on standard error: a live bar on a terminal, sparse lines elsewhere if shared.
 
 The only module that loads rich, and only while a bar is shown.
 """
@@ -18,17 +18,17 @@ _SECONDS_BETWEEN_UPDATES = 0.05
 
 
 @contextmanager
-def progress(shared: Shared) -> Iterator[ProgressCallback | None]:
-    """Give a callback for an index run that shows its progress, None where none is to be shown."""
+def progress(shared: Shared, task: str = "Indexing", unit: str = "files") -> Iterator[ProgressCallback | None]:
+    """Give a callback for a long task that shows its progress, None where none is to be shown."""
     when = shared.progress or "auto"
     terminal = sys.stderr is not None and sys.stderr.isatty()
     if when == "never" or shared.quiet or (when == "auto" and not terminal):
         yield None
     elif terminal and _live():
-        with _bar() as callback:
+        with _bar(task, unit) as callback:
             yield callback
     else:
-        yield _lines(time.monotonic)
+        yield _lines(time.monotonic, unit)
 
 
 def _live() -> bool:
@@ -38,7 +38,7 @@ def _live() -> bool:
 
 
 @contextmanager
-def _bar() -> Iterator[ProgressCallback]:
+def _bar(title: str, unit: str) -> Iterator[ProgressCallback]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
@@ -57,7 +57,7 @@ def _bar() -> Iterator[ProgressCallback]:
     began, last = time.monotonic(), 0.0
     shown = columns if console.width >= 60 else columns[:3]
     with Progress(*shown, console=console, transient=True, refresh_per_second=8) as bar:
-        task = bar.add_task("Indexing", total=None, rate="", file="")
+        task = bar.add_task(title, total=None, rate="", file="")
 
         def callback(state: IndexProgress) -> None:
             nonlocal last
@@ -65,14 +65,14 @@ def _bar() -> Iterator[ProgressCallback]:
             if now - last < _SECONDS_BETWEEN_UPDATES and state.indexed_files < state.total_files:
                 return
             last = now
-            rate = f"{state.indexed_files / (now - began):.0f} files/s" if now > began else ""
+            rate = f"{state.indexed_files / (now - began):.0f} {unit}/s" if now > began else ""
             bar.update(task, completed=state.indexed_files, total=state.total_files or None, rate=rate,
                        file=visible_name(state.current_file))  # fmt: skip
 
         yield callback
 
 
-def _lines(clock: Callable[[], float]) -> ProgressCallback:
+def _lines(clock: Callable[[], float], unit: str) -> ProgressCallback:
     began = last = clock()
 
     def callback(state: IndexProgress) -> None:
@@ -83,6 +83,6 @@ def _lines(clock: Callable[[], float]) -> ProgressCallback:
         last = now
         rate = state.indexed_files / (now - began)
         left = f", {(state.total_files - state.indexed_files) / rate:.0f} s left" if rate else ""
-        output.say(f"ragcli: {state.indexed_files} of {state.total_files} files, {rate:.0f} files/s{left}")
+        output.say(f"ragcli: {state.indexed_files} of {state.total_files} {unit}, {rate:.0f} {unit}/s{left}")
 
     return callback

@@ -1,0 +1,1 @@
+"""How well a session's searches answer judged queries: reading judgements, measures, comparisons."""
