@@ -66,6 +66,14 @@ _ragcli() {
         prompt:-t|prompt:--type) kind=languages ;;
         prompt:--format) kind=FORMAT ;;
         prompt:--max-per-file) kind=none ;;
+        eval:-k|eval:--top) kind=none ;;
+        eval:-g|eval:--glob) kind=none ;;
+        eval:-t|eval:--type) kind=languages ;;
+        eval:--format) kind=FORMAT ;;
+        eval:--max-per-file) kind=none ;;
+        eval:--against) kind=none ;;
+        eval:--min-ndcg) kind=none ;;
+        eval:--failures) kind=none ;;
         add:--file) kind=files ;;
         add:-m|add:--meta) kind=none ;;
         add:--wait) kind=none ;;
@@ -81,6 +89,7 @@ _ragcli() {
         index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
         search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        eval) options='-k --top -g --glob -t --type --format --max-per-file --no-signals --against --min-ndcg --failures -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         status) options='--all -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
@@ -102,7 +111,7 @@ _ragcli() {
     fi
     [[ -z $kind ]] && kind=$argument
     case $kind in
-        commands) words='index search prompt status add list show rm clear config completion mcp agents export import' ;;
+        commands) words='index search prompt eval status add list show rm clear config completion mcp agents export import' ;;
         documents|languages|sessions) words=$("${COMP_WORDS[0]}" completion --values "$kind" "${session[@]}" 2>/dev/null) ;;
         WHEN) words='auto always never' ;;
         FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB SOURCE_CODE' ;;
