@@ -107,8 +107,8 @@ def tree() -> Any:
         commands={name: build(name) for name in COMMANDS},
         params=list(shared_options()),
         help=ABOUT,
-        epilog="Exit codes: 0 done or found, 1 search found nothing or eval is below its bound, 2 usage or another error, "
-        "3 no such session or document, 4 locked, 5 index unreadable, 6 index --strict failed, 130 interrupted.",
+        epilog="Exit codes: 0 done or found, 1 search found nothing or eval is below its bound, 2 usage or another "
+        "error, 3 no such session or document, 4 locked, 5 index unreadable, 6 index --strict failed, 130 interrupted.",
         context_settings={"help_option_names": HELP_NAMES},
         rich_markup_mode=None,
     )

@@ -7,7 +7,7 @@ from ragcli.cli.options import SECTIONS
 
 _EXIT = (
     ("0", "Done; for search: something was found."),
-    ("1", "search found nothing."),
+    ("1", "search found nothing, or eval is below its bound."),
     ("2", "Wrong usage or settings, or another error."),
     ("3", "No such session or document."),
     ("4", "Another process writes the session and did not finish within --wait."),
