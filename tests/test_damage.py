@@ -122,7 +122,7 @@ def named_in_current(files: Files) -> Files:
     """Without what only the previous generation needs, which no reader of the current one opens."""
     directory = RamDirectory(dict(files))
     rag = service(directory)
-    manifest = rag._reader.manifest()  # the one door to the names of files
+    manifest = rag.reader().manifest()  # the one door to the names of files
     assert manifest is not None
     kept = {"CURRENT", "documents", f"{manifest.number}.manifest", f"{manifest.number}.stat"}
     kept |= {info.name for info in manifest.segments}

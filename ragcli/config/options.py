@@ -5,6 +5,8 @@ from typing import NamedTuple
 from ragcli.model import DocumentFormat
 
 MIB = 1024 * 1024
+# Seconds that a command waits for another writer of its session.
+DEFAULT_WAIT = 10.0
 
 
 class Limits(NamedTuple):
@@ -58,6 +60,22 @@ class IndexOptions(NamedTuple):
     limits: Limits = STRICT
     default_skips: bool = True
     ignore_files: bool = True
+
+
+class RunOptions(NamedTuple):
+    """How one index run goes about its work; nothing of it is stored.
+
+    `wait` are the seconds to wait for another writer. Without `workers` there are as many as processors; 0 reads
+    everything in this process, without limits of time and memory.
+    """
+
+    rebuild: bool = False
+    verify: bool = False
+    strict: bool = False
+    dry_run: bool = False
+    allow_empty: bool = False
+    workers: int | None = None
+    wait: float = DEFAULT_WAIT
 
 
 class SearchFilter(NamedTuple):

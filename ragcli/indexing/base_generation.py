@@ -26,7 +26,7 @@ def base_generation(store: SnapshotStore, request: IndexRequest, pipeline: str, 
     IndexVersionError, unless the request is to rebuild: another version's index is not for us to replace unasked.
     """
     fresh = Manifest(store.last_number(), request.session, request.name)
-    if request.rebuild:
+    if request.run.rebuild:
         return BaseGeneration(fresh, None, [])
     try:
         base = store.manifest()
@@ -36,7 +36,7 @@ def base_generation(store: SnapshotStore, request: IndexRequest, pipeline: str, 
         return BaseGeneration(fresh, None, [f"{error.message}; all files are read again"])
     if base is None:
         return BaseGeneration(fresh, None, [])
-    whole = request.verify or sum(info.size for info in base.segments) <= verify_bytes
+    whole = request.run.verify or sum(info.size for info in base.segments) <= verify_bytes
     sound, notices = _sound_segments(store, base.segments, whole)
     cache = load_stats(store.directory, base.number)
     usable = cache is not None and cache.pipeline == pipeline and not notices

@@ -89,13 +89,13 @@ class _Run:
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
         self._documents = load_documents(self._store.directory)
-        if cache is None and request.workers is None and not request.dry_run and not request.only:
+        if cache is None and request.run.workers is None and not request.run.dry_run and not request.only:
             self._pool = self._new_pool(available_workers())
             with suppress(RagError):  # a small tree does without; a large one will say so itself
                 self._pool.start()  # every file will be read: workers import while this process walks
         found = self._walk(base)
         check_format(found, request.options.format)
-        if cache is not None and not request.verify and self._is_settled(base):
+        if cache is not None and not request.run.verify and self._is_settled(base):
             planned = plan(found, cache, cache.states, verify=False)
             if not planned.todo and not planned.absent:
                 return self._idle(base, found, planned, cache)
@@ -120,13 +120,13 @@ class _Run:
         return found
 
     def _check_empty(self, base: Manifest, found: Walk) -> None:
-        if base.corpus.files and not self._request.allow_empty:
+        if base.corpus.files and not self._request.run.allow_empty:
             raise SourceRejectedError(
                 f"{self._request.root} had {base.corpus.files:,} files and now has none",
                 "mount it again, or give --allow-empty if that is right",
             )
         chosen = [e for e in found.skipped if e.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET)]
-        if chosen and not self._request.dry_run:
+        if chosen and not self._request.run.dry_run:
             raise nothing_usable(self._request.root, chosen)
         self._notices.append(f"{self._request.root} holds no files: 0 files indexed")
 
@@ -136,9 +136,9 @@ class _Run:
         """Nothing changed: no file is opened and no generation made."""
         summary = RunSummary(found.skipped)
         summary.carry(planned.carried, base.failures, cache.skipped)
-        if summary.failures and self._request.strict:
+        if summary.failures and self._request.run.strict:
             raise strict_failure(summary.sorted_failures())
-        if self._request.dry_run:
+        if self._request.run.dry_run:
             return self._report(base, summary, committed=False)
         if self._is_same_tree(base):
             if summary.sorted_skipped() != cache.skipped:
@@ -148,15 +148,15 @@ class _Run:
         return self._commit(IndexWriter(self._store, base), base, summary)
 
     def _work(self, base: Manifest, found: Walk, cache: StatCache | None) -> IndexReport:
-        writer = self._writer = IndexWriter(self._store, base, reuse_pending=not self._request.rebuild)
+        writer = self._writer = IndexWriter(self._store, base, reuse_pending=not self._request.run.rebuild)
         if base.segments and base.analyzers != ANALYZERS:
             self._notices.append("the analyzers changed: stored texts are analyzed again")
             writer.reanalyze()
         files, added = writer.live_documents()
-        planned = plan(found, cache, [*files, *(cache.states if cache else ())], self._request.verify)
+        planned = plan(found, cache, [*files, *(cache.states if cache else ())], self._request.run.verify)
         summary = RunSummary(found.skipped)
         summary.carry(planned.carried, base.failures, cache.skipped if cache else ())
-        if self._request.dry_run:
+        if self._request.run.dry_run:
             return self._forecast(base, planned, files, summary)
         self._ingest(writer, planned, files, summary)
         gone = [files[path] for path in planned.absent if path in files]
@@ -197,7 +197,7 @@ class _Run:
             )
 
     def _outcomes(self, writer: IndexWriter, todo: Sequence[WorkItem]) -> Iterator[FileOutcome]:
-        workers = self._request.workers
+        workers = self._request.run.workers
         if workers is None:
             workers = 0 if is_small(todo) else available_workers()
         if self._pool is not None and not workers:
@@ -234,7 +234,7 @@ class _Run:
             writer.delete(stored)
 
     def _check(self, summary: RunSummary, found: Walk) -> None:
-        if summary.failures and self._request.strict:
+        if summary.failures and self._request.run.strict:
             raise strict_failure(summary.sorted_failures())
         if found.files and not summary.usable:
             raise nothing_usable(os.path.join(self._request.root, self._request.only), summary.skipped)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ragcli.config.options import IndexOptions
+from ragcli.config.options import IndexOptions, RunOptions
 
 
 class IndexRequest(NamedTuple):
@@ -16,9 +16,4 @@ class IndexRequest(NamedTuple):
     only: str = ""
     store: str = ""
     root_key: tuple[int, int] = (0, 0)
-    rebuild: bool = False
-    verify: bool = False
-    strict: bool = False
-    dry_run: bool = False
-    allow_empty: bool = False
-    workers: int | None = None
+    run: RunOptions = RunOptions()

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from ragcli.config.options import IndexOptions, QueryOptions
+from ragcli.config.options import DEFAULT_WAIT, IndexOptions, QueryOptions, RunOptions
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, SessionNotFoundError, UsageError
 from ragcli.model import (
     ContextPrompt,
@@ -21,17 +21,16 @@ from ragcli.model import (
     SearchResult,
     StoredDocument,
 )
+from ragcli.session.embedded import EmbeddedStore
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
 from ragcli.session.union import SessionUnion
 from ragcli.store.directory import Directory, OsDirectory
-from ragcli.store.snapshots import SnapshotStore
 
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
-    from ragcli.session.writer import SessionWriter
+    from ragcli.session.store import SessionStore
 
-DEFAULT_WAIT = 10.0
 PREVIEW = 100
 
 
@@ -42,9 +41,7 @@ class RagService:
         self, place: SessionPlace, sessions: Sessions | None = None, directory: Directory | None = None
     ) -> None:
         self._place = place
-        self._sessions = sessions
-        self._directory = directory or OsDirectory(place.path)
-        self._reader = SessionReader(SnapshotStore(self._directory), place)
+        self._store: SessionStore = EmbeddedStore(directory or OsDirectory(place.path), place, sessions)
 
     @property
     def session(self) -> str:
@@ -59,7 +56,7 @@ class RagService:
 
     def query(self, query: str, top_k: int = 10, settings: QueryOptions = QueryOptions()) -> SearchOutcome:
         """The same with what surrounds it: generation, root, failed streams, notices."""
-        return self._reader.query(query, _checked(top_k), settings)
+        return self._store.query(query, _checked(top_k), settings)
 
     def build_context_prompt(self, query: str, top_k: int = 5) -> str:
         """The query behind fenced evidence; the query alone where nothing is found or rendering fails."""
@@ -78,53 +75,52 @@ class RagService:
 
         return render(query, self.query(query, top_k, settings).results, max_tokens)
 
-    # -- looking
+    # -- reading
 
     def get_status(self) -> IndexStatus:
         """Counts, sizes, the last run, what failed and was left out."""
-        return self._reader.status()
+        return self._store.status()
 
     def stored_options(self) -> IndexOptions | None:
         """The options of the last index run, None before the first; also of a damaged index, as far as it tells."""
-        manifest = self._reader.known()
-        return manifest.options if manifest is not None and manifest.root else None
+        return self._store.facts().options
 
     def stored_root(self) -> str:
         """The root of the last index run, '' before the first; also of a damaged index, as far as it tells."""
-        return self._reader.root()
+        return self._store.facts().root
 
     def list_documents(self) -> list[DocumentInfo]:
         """The added documents by id."""
         return [
             DocumentInfo(document.id, document.text[:PREVIEW], len(document.text), document.metadata)
-            for document in self._reader.documents()
+            for document in self._store.documents()
         ]
 
     def list_files(self) -> list[FileInfo]:
         """The indexed files by path."""
-        return self._reader.files()
+        return self._store.files()
 
     def list_failed(self) -> list[FileInfo]:
         """The files that failed when they were last read, with why."""
-        return self._reader.failed()
+        return self._store.failed()
 
     def list_skipped(self) -> list[FileInfo]:
         """The paths that the last run left out, with why."""
-        return self._reader.skipped()
+        return self._store.skipped()
 
     def get_document(self, id: str) -> Document | None:
         """An added document by its id or an unambiguous beginning of it."""
-        found = [document for document in self._reader.documents() if id and document.id.startswith(id)]
+        found = [document for document in self._store.documents() if id and document.id.startswith(id)]
         if len(found) > 1 and all(document.id != id for document in found):
             raise UsageError(f"{id} is the beginning of {len(found)} ids", "give more of the id; see: ragcli list")
         return next((document for document in found if document.id == id), found[0] if found else None)
 
     def show(self, name: str) -> StoredDocument:
         """What is stored of a file (path relative to the root) or of an added document (by id)."""
-        stored = self._reader.stored_file(name)
+        stored = self._store.stored_file(name)
         if stored is None:
             document = self.get_document(name)
-            stored = self._reader.stored_document(document) if document else None
+            stored = self._store.stored_document(document) if document else None
         if stored is None:
             raise DocumentNotFoundError(
                 f"nothing is stored of {name}", "see what is with: ragcli list --files  (added documents: ragcli list)"
@@ -148,10 +144,8 @@ class RagService:
         wait: float = DEFAULT_WAIT,
     ) -> "IndexReport":
         """Bring the index up to date with a directory or one file; only what changed is read."""
-        return self._writer().index(
-            os.fspath(path), progress, options, wait, rebuild=rebuild, verify=verify, strict=strict,
-            dry_run=dry_run, allow_empty=allow_empty, workers=workers,
-        )  # fmt: skip
+        run = RunOptions(rebuild, verify, strict, dry_run, allow_empty, workers, wait)
+        return self._store.index(os.fspath(path), progress, options, run)
 
     def add_document(self, text: str, metadata: Mapping[str, Scalar] = {}, *, wait: float = DEFAULT_WAIT) -> str:
         """Add a document of your own beside the files; its id."""
@@ -159,37 +153,37 @@ class RagService:
 
     def add(self, text: str, metadata: Mapping[str, Scalar], *, wait: float = DEFAULT_WAIT) -> tuple[str, bool]:
         """The same; whether it is new comes with the id."""
-        return self._writer().add(text, metadata, wait)
+        return self._store.add(text, metadata, wait)
 
     def remove_document(self, id: str, *, wait: float = DEFAULT_WAIT) -> bool:
         """Remove an added document by its id or an unambiguous beginning of it; False where there is none."""
         document = self.get_document(id)
-        return document is not None and self._writer().remove(document.id, wait)
+        return document is not None and self._store.remove(document.id, wait)
 
     def clear(self, *, wait: float = DEFAULT_WAIT) -> None:
         """Empty the index, the added documents and what is known of files; the session stays."""
         # Damage is no reason not to: then this is the way out.
         with contextlib.suppress(IndexCorruptError):
-            if self._reader.manifest() is None and not self._reader.documents():
+            if not self._store.exists():
                 raise self._missing()
-        self._writer().clear(wait)
+        self._store.clear(wait)
 
     def export(self, target: BinaryIO) -> None:
-        """Write the session as one tar file."""
-        from ragcli.session.transfer import export_session
-
-        export_session(self._directory, target)
+        """Write the session as one tar file; SessionNotFoundError where there is none."""
+        self._store.export(target)
 
     def import_(self, source: BinaryIO, *, wait: float = DEFAULT_WAIT) -> None:
-        """Replace the session by an exported one, once all of it has passed its checks."""
-        from ragcli.session.transfer import import_session
+        """Replace the session by an exported one, once all of it has passed its checks.
 
-        import_session(self._directory, self._place, source, wait)
+        UsageError for what is no export, IndexCorruptError for a damaged one, LockedError while another writes.
+        """
+        self._store.import_(source, wait)
 
-    def _writer(self) -> "SessionWriter":
-        from ragcli.session.writer import SessionWriter
-
-        return SessionWriter(self._directory, self._place, self._sessions)
+    def reader(self) -> SessionReader:
+        """What a union of sessions reads; UsageError for an engine whose sessions cannot be joined here."""
+        if not isinstance(self._store, EmbeddedStore):
+            raise UsageError(f"session {self.session} cannot be searched together with others", "search it alone")
+        return self._store.reader
 
     def _missing(self) -> SessionNotFoundError:
         return SessionNotFoundError(f"there is no session {self.session}", "make it with: ragcli index -s NAME PATH")
@@ -222,7 +216,7 @@ class SessionManager:
         """Several sessions, by their names or ids, to be searched as one; UsageError where none is named."""
         if not sessions:
             raise UsageError("no session to search", "name at least one")
-        return SessionUnion([self.get_rag(session)._reader for session in dict.fromkeys(sessions)])
+        return SessionUnion([self.get_rag(session).reader() for session in dict.fromkeys(sessions)])
 
     def sessions(self) -> list[IndexStatus]:
         """The status of every session."""

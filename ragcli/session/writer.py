@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from ragcli.analysis.analyzers import ANALYZERS
-from ragcli.config.options import STANDARD, IndexOptions
+from ragcli.config.options import STANDARD, IndexOptions, RunOptions
 from ragcli.documents import IndexReport, ProgressCallback
 from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
 from ragcli.index.manifest import Manifest
@@ -36,17 +35,20 @@ class SessionWriter:
         path: str,
         progress: ProgressCallback | None,
         options: IndexOptions | None,
-        wait: float,
-        **how: Any,
+        run: RunOptions,
     ) -> IndexReport:
-        """Index a directory or file; `how` are fields of IndexRequest."""
+        """Index a directory or file.
+
+        UsageError where the path is not there or the session is another tree's, LockedError while another writes; else
+        as FileIndexer.index.
+        """
         root, only = _root_of(path)
-        if how["dry_run"]:
-            return self._index(root, only, progress, options, how)
+        if run.dry_run:
+            return self._index(root, only, progress, options, run)
         self._rebind()
-        with self._directory.lock(wait):
+        with self._directory.lock(run.wait):
             mended = mend_documents(self._store)
-            report = self._index(root, only, progress, options, how)
+            report = self._index(root, only, progress, options, run)
         if mended:
             report.notices.insert(0, mended)
         if self._place.moved_from:
@@ -97,11 +99,11 @@ class SessionWriter:
         only: str,
         progress: ProgressCallback | None,
         options: IndexOptions | None,
-        how: dict[str, Any],
+        run: RunOptions,
     ) -> IndexReport:
         stored = self._stored_manifest()
         if stored is not None:
-            self._check_root(stored, root, only, rebuild=how["rebuild"])
+            self._check_root(stored, root, only, rebuild=run.rebuild)
         if options is None:
             options = stored.options if stored is not None and stored.root else IndexOptions(limits=STANDARD)
         request = IndexRequest(
@@ -112,7 +114,7 @@ class SessionWriter:
             store=os.path.realpath(os.path.dirname(self._place.path)),
             root_key=root_key(os.path.join(root, only)),
             options=options,
-            **how,
+            run=run,
         )
         return FileIndexer(self._store).index(request, progress)
 
