@@ -128,7 +128,7 @@ def test_variables_are_read_as_what_they_set(home):
         ("k = 0", ":1: k ", "must be a whole number", ""),
         ("wait = nan", ":1: wait ", "must be a number of seconds", ""),
         ("signals = 1", ":1: signals ", "must be true or false", ""),
-        ("color = 'blue'", ":1: color ", "must be one of auto, always, never", ""),
+        ("signals = 'blue'", ":1: signals ", "must be true or false", ""),
         ("include = [1]", ":1: include ", "must be a list of patterns", ""),
         ("format = 'DOC'", ":1: format ", "must be one of AUTO, TEXT", ""),
         ("limit = { max_files = 0 }", ":1: limit.max_files ", "must be a whole number", ""),
@@ -250,7 +250,7 @@ def test_a_project_file_that_is_no_plain_file_is_not_read(home):
 
     assert linked.notices == (f"{link} is not read: a symbolic link",)
     assert piped.notices == (f"{link} is not read: not a regular file",)
-    assert large.notices == (f"{link} is not read: larger than 256 KiB",)
+    assert large.notices == (f"{link} is not read: larger than 16 KiB",)
 
 
 @forall(st.binary(max_size=60))

@@ -28,12 +28,15 @@ def manager(shared: Shared) -> "SessionManager":
     return _manager(settle(shared, {}, None))
 
 
-def opened(shared: Shared, **flags: object) -> OpenSession:
-    """Open the named session, else that of the working directory, and settle the settings given by flags."""
+def opened(shared: Shared, *, lenient: bool = False, **flags: object) -> OpenSession:
+    """Open the named session, else that of the working directory, and settle the settings given by flags.
+
+    A broken settings file of the tree is no more than a notice where the command is `lenient`.
+    """
     early = settle(shared, flags, None)
     sessions = _manager(early)
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(_here())
-    return _settled(service, shared, flags, root_of(service))
+    return _settled(service, shared, flags, root_of(service), lenient)
 
 
 def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[OpenSession, str]:
@@ -57,7 +60,7 @@ def root_of(service: "RagService") -> str:
     return service.stored_root()
 
 
-def settle(shared: Shared, flags: dict[str, object], root: str | None) -> Settings:
+def settle(shared: Shared, flags: dict[str, object], root: str | None, lenient: bool = False) -> Settings:
     """Settle all settings from the shared options and the flags of a command."""
     given = {
         "session": shared.session,
@@ -66,11 +69,13 @@ def settle(shared: Shared, flags: dict[str, object], root: str | None) -> Settin
         "progress": shared.progress,
         **flags,
     }
-    return resolve(given, os.environ, root)
+    return resolve(given, os.environ, root, lenient=lenient)
 
 
-def _settled(service: "RagService", shared: Shared, flags: dict[str, object], root: str) -> OpenSession:
-    settings = settle(shared, flags, root or None)
+def _settled(
+    service: "RagService", shared: Shared, flags: dict[str, object], root: str, lenient: bool = False
+) -> OpenSession:
+    settings = settle(shared, flags, root or None, lenient)
     if not shared.quiet:
         for notice in settings.notices:
             output.say(f"ragcli: {notice}")

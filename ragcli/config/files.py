@@ -5,14 +5,15 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from ragcli.config import bounds
 from ragcli.errors import UsageError
 
 PROJECT_FILE = "ragcli.toml"
 PYPROJECT = "pyproject.toml"
-# A settings file is a page; the cap keeps a hostile one from costing time or memory.
-MAX_BYTES = 256 * 1024
+_CAPS = {PROJECT_FILE: bounds.PROJECT_BYTES, PYPROJECT: bounds.PYPROJECT_BYTES}
 _BASES = {"data": ("XDG_DATA_HOME", ".local/share"), "config": ("XDG_CONFIG_HOME", ".config")}
 
 
@@ -55,7 +56,7 @@ def read_user_file(environ: Mapping[str, str]) -> list[Found]:
         return []
     try:
         with open(path, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(bounds.USER_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         # In a container HOME is often another user's: settings that cannot be seen are settings that are not there.
         if not named:
@@ -66,8 +67,8 @@ def read_user_file(environ: Mapping[str, str]) -> list[Found]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
         raise UsageError(f"cannot read {path}: {reason}", "RAGCLI_CONFIG names another file") from error
-    if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path}: larger than {MAX_BYTES // 1024} KiB", "RAGCLI_CONFIG names another file")
+    if len(raw) > bounds.USER_BYTES:
+        raise UsageError(f"{path}: larger than {bounds.USER_BYTES // 1024} KiB", "RAGCLI_CONFIG names another file")
     return list(_parse(raw, path, ()))
 
 
@@ -102,9 +103,10 @@ def _read_inside(root: str, name: str, notices: list[str]) -> bytes | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             notices.append(f"{path} is not read: not a regular file")
             return None
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        notices.append(f"{path} is not read: larger than {MAX_BYTES // 1024} KiB")
+        raw = file.read(_CAPS[name] + 1)
+    if len(raw) > _CAPS[name]:
+        if name == PROJECT_FILE or b"ragcli" in raw:
+            notices.append(f"{path} is not read: larger than {_CAPS[name] // 1024} KiB")
         return None
     return raw
 
@@ -116,6 +118,9 @@ def _parse(raw: bytes, path: str, table: tuple[str, ...]) -> Iterator[Found]:
 
     try:
         text = raw.decode("utf-8-sig")
+        line, reason = bounds.too_costly(text)
+        if reason:
+            raise UsageError(f"{path}:{line}: {reason}", "settings are short keys, one a line")
         values: Any = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
@@ -153,17 +158,23 @@ def _place(message: str, text: str) -> tuple[int, str]:
 
 def _line(text: str, wanted: tuple[str, ...]) -> int:
     """The line on which a key of this dotted name is set: the one that names most of it, 1 if none does."""
+    lines = _lines(text)
+    return next((lines[wanted[:parts]] for parts in range(len(wanted), 0, -1) if wanted[:parts] in lines), 1)
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """The first line that names each dotted key."""
     table: tuple[str, ...] = ()
-    best, line_of_best = 0, 1
+    found: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         body = line.strip()
         if body.startswith("["):
             table = named = _dotted(body.partition("]")[0].strip("[] "))
         else:
             named = table + _dotted(body.partition("=")[0])
-        if len(named) > best and wanted[: len(named)] == named:
-            best, line_of_best = len(named), number
-    return line_of_best
+        found.setdefault(named, number)
+    return found
 
 
 def _dotted(text: str) -> tuple[str, ...]:

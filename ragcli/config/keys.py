@@ -27,12 +27,14 @@ _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false"
 
 class Key(NamedTuple):
     """One setting. `check` takes a value as TOML gives it and raises ValueError saying what it must be; `read` makes
-    such a value of a text, or leaves it to `check` to refuse the text."""
+    such a value of a text, or leaves it to `check` to refuse the text. `project_most` is the largest number that a
+    project's file may set."""
 
     default: Value
     check: Callable[[object], Value]
     read: Callable[[str], object]
     project: Reach = "free"
+    project_most: int = _LARGEST
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -183,13 +185,14 @@ def _limit(name: str, default: float) -> Key:
 
 LIMIT = "limit."
 KEYS: dict[str, Key] = {
-    "k": Key(10, _whole(1), _read_whole),
-    "prompt_k": Key(5, _whole(1), _read_whole),
-    "max_tokens": Key(None, _or_none(_whole(1)), _read_whole),
-    "max_per_file": Key(3, _whole(1), _read_whole),
+    "k": Key(10, _whole(1), _read_whole, project_most=1_000),
+    "prompt_k": Key(5, _whole(1), _read_whole, project_most=100),
+    "max_tokens": Key(None, _or_none(_whole(1)), _read_whole, project_most=1_000_000),
+    "max_per_file": Key(3, _whole(1), _read_whole, project_most=1_000),
     "signals": Key(True, _switch, _read_switch),
-    "color": Key("auto", _choice("auto", "always", "never"), str),
-    "progress": Key("auto", _choice("auto", "always", "never"), str),
+    # The terminal is its user's.
+    "color": Key("auto", _choice("auto", "always", "never"), str, "never"),
+    "progress": Key("auto", _choice("auto", "always", "never"), str, "never"),
     "wait": Key(10.0, _seconds(0), _read_seconds, "lower"),
     # Without workers nothing bounds the time and memory of a document, so a tree must not say so.
     "workers": Key(None, _whole(0, 64), _read_whole, "never"),

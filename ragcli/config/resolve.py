@@ -61,19 +61,36 @@ class _Given(NamedTuple):
     where: str
 
 
-def resolve(flags: Mapping[str, object], environ: Mapping[str, str], root: str | None = None) -> Settings:
+def resolve(
+    flags: Mapping[str, object], environ: Mapping[str, str], root: str | None = None, *, lenient: bool = False
+) -> Settings:
     """Settle all settings; `root` is the directory whose project file counts, None before a session is known.
 
     `flags` maps keys to what the command line gave: None and an empty list are not given, a text is read as in the
-    environment. Raises UsageError naming the file and line, the variable or the flag.
+    environment. Raises UsageError naming the file and line, the variable or the flag; where it is the project's file
+    that is wrong, a `lenient` caller gets a notice instead and none of that file's settings.
     """
-    found, notices = read_project_file(root) if root is not None else ([], [])
+    notices: list[str] = []
     layers = _Layers(notices)
     layers.apply(_from_file(read_user_file(environ)))
-    layers.apply_project(_from_file(found, project=True))
+    layers.apply_project(_project_layer(root, notices, lenient))
     layers.apply(_from_environment(environ, notices))
     layers.apply(_from_flags(flags))
     return layers.settings()
+
+
+def _project_layer(root: str | None, notices: list[str], lenient: bool) -> "list[_Given]":
+    if root is None:
+        return []
+    try:
+        found, said = read_project_file(root)
+        notices += said
+        return _from_file(found, project=True)
+    except UsageError as error:
+        if not lenient:
+            raise
+        notices.append(f"{error.message}; the file is left out")
+        return []
 
 
 def data_directory(settings: Settings, environ: Mapping[str, str]) -> str:
@@ -128,7 +145,7 @@ class _Layers:
             self._set(name, value, where)
 
     def apply_project(self, layer: list[_Given]) -> None:
-        """As `lay`, but what could cost the user more than without the file is left out, with a notice."""
+        """As `apply`, but what could cost the user more than without the file is left out, with a notice."""
         for name, value, where in _profiles_first(layer):
             if name == "limits":
                 self._lower_all(str(value), where)
@@ -136,6 +153,10 @@ class _Layers:
                 self._notices.append(
                     f"{where}: {name} = {value} is not taken: a project file can only lower it, "
                     f"and it is {self._values[name]}"
+                )
+            elif isinstance(value, int) and value > KEYS[name].project_most:
+                self._notices.append(
+                    f"{where}: {name} = {value} is not taken: a project file can set {KEYS[name].project_most} at most"
                 )
             else:
                 self._set(name, value, where)

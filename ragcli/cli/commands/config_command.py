@@ -36,9 +36,9 @@ def config(ctx: typer.Context) -> int:
 def _settings(shared: Shared) -> Settings:
     """Settle the settings with the project's file of the session, or of the working directory where there is none."""
     try:
-        return session_context.opened(shared).settings
+        return session_context.opened(shared, lenient=True).settings
     except SessionNotFoundError:
-        return session_context.settle(shared, {}, os.getcwd())
+        return session_context.settle(shared, {}, os.getcwd(), lenient=True)
 
 
 def _shown(value: object) -> str:

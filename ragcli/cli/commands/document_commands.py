@@ -103,7 +103,7 @@ def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wa
     Its index, added documents and fingerprints are deleted; the session itself stays, unless --remove is given.
     """
     shared = shared_values(ctx)
-    service, settings, _ = session_context.opened(shared, wait=wait)
+    service, settings, _ = session_context.opened(shared, lenient=True, wait=wait)
     held = _held(service)
     if not yes:
         _confirm(f"{held} of {visible_name(service.stored_root() or service.session)}")

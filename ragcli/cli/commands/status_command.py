@@ -23,7 +23,7 @@ def status(ctx: typer.Context, all: All = False) -> int:
     if all:
         found = session_context.manager(shared).sessions()
     else:
-        found = [session_context.opened(shared).service.get_status()]
+        found = [session_context.opened(shared, lenient=True).service.get_status()]
     if shared.json:
         from ragcli.session.json_output import SCHEMA, status_value
 
