@@ -57,6 +57,10 @@ class StoreError(RagError):
     """The data directory cannot be written (full, read-only, no permission); the previous generation stays."""
 
 
+# What a user does about an index that cannot be read.
+REBUILD_HINT = "run: ragcli index --rebuild"
+
+
 class IndexCorruptError(RagError):
     """Stored bytes that do not match their checksum or make no sense."""
 

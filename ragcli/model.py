@@ -15,6 +15,9 @@ Metadata = Mapping[str, Scalar]
 FILE = ""
 ADDED = "added"
 
+# Scores are rounded to so many decimals before anything is ranked by them.
+SCORE_DECIMALS = 9
+
 # Times are stored in 64 bits; a file may claim any year, and one that claims 2262 or later counts as of then.
 MAX_TIME_NS = (1 << 63) - 1
 

@@ -9,17 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ragcli.errors import UsageError
 from ragcli.model import ContextPrompt, SearchResult
+from ragcli.text.escapes import prompt_text, prompt_value
+from ragcli.text.graphemes import splits_character
 
 CUT_MARK = "[cut here to fit the token budget]"
 
 _MEMORY_OPEN, _MEMORY_CLOSE = "<tnsai-memory>\n", "</tnsai-memory>\n"
 _USER_OPEN, _USER_CLOSE = "\n<tnsai-user-message>\n", "\n</tnsai-user-message>"
-
-# What XML 1.0 forbids or a parser would change (C0 but tab and LF, lone surrogates, U+FFFE, U+FFFF), the other
-# controls, and the bidirectional overrides and isolates that make text read differently from what it is.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_UNSAFE_IN_VALUES = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def render(query: str, results: Sequence[SearchResult], max_tokens: int | None = None) -> ContextPrompt:
@@ -49,7 +45,7 @@ def evidence_block(result: SearchResult) -> str:
     )
     return (
         f"<evidence>\n<document-id>{_escape_value(result.id)}</document-id>\n<provenance>\n{entries}</provenance>\n"
-        f"<content>{_escape(_UNSAFE, result.content)}</content>\n</evidence>\n"
+        f"<content>{_xml(prompt_text(result.content))}</content>\n</evidence>\n"
     )
 
 
@@ -116,22 +112,11 @@ def _provenance(result: SearchResult) -> list[tuple[str, object]]:
 
 def _escape_value(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return _escape(_UNSAFE_IN_VALUES, text)
+    return _xml(prompt_value(text))
 
 
-def _escape(unsafe: re.Pattern[str], text: str) -> str:
-    visible = unsafe.sub(_visible, text)
-    return visible.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _visible(match: re.Match[str]) -> str:
-    character = match[0]
-    if character in _NAMED:
-        return _NAMED[character]
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is not UTF-8 (PEP 383)
-        return f"\\x{code - 0xDC00:02x}"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _without_repeats(results: Sequence[SearchResult]) -> Iterator[SearchResult]:
@@ -227,30 +212,6 @@ def _boundary(line: str, length: int) -> int:
     space = line.rfind(" ", 0, length)
     if space > length * 3 // 4:
         return space
-    while 0 < length < len(line) and _splits(line, length):
+    while 0 < length < len(line) and splits_character(line, length):
         length -= 1
     return length
-
-
-def _splits(line: str, length: int) -> bool:
-    return _joins(line[length]) or line[length - 1] == "\u200d" or _splits_flag(line, length)
-
-
-def _joins(character: str) -> bool:
-    import unicodedata
-
-    return (
-        character == "\u200d"
-        or unicodedata.category(character) in ("Mn", "Me", "Mc")
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-    )
-
-
-def _splits_flag(line: str, length: int) -> bool:
-    def flag(character: str) -> bool:
-        return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-    before = length
-    while before > 0 and flag(line[before - 1]):
-        before -= 1
-    return flag(line[length]) and (length - before) % 2 == 1

@@ -96,7 +96,7 @@ def test_a_word_of_letters_is_folded_as_its_letters_are(text: str) -> None:
     assert fold(word) == expected
 
 
-def test_there_are_the_seed_s_numbers_of_stop_words_and_suffixes() -> None:
+def test_there_are_as_many_stop_words_and_suffixes_as_documented() -> None:
     assert len(analysis.STOP_WORDS) == 56
     assert len(analysis.SUFFIXES) == 15
 

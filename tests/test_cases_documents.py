@@ -65,12 +65,12 @@ def words(count: int, seed: int) -> str:
     return " ".join(random.Random(seed).choices(known, k=count))
 
 
-# -- O11 to O15: text
+# -- text
 
 LATE = (4096, 8192, 65536, 1048576)
 
 
-def o11() -> Files:
+def late_letters() -> Files:
     made: Files = {}
     for offset in LATE:
         ascii_part = (words(40, offset) + "\n") * (offset // 40)
@@ -80,9 +80,9 @@ def o11() -> Files:
     return made
 
 
-def test_o11_letters_after_a_long_ascii_start_are_utf8(library: Library) -> None:
+def test_letters_after_a_long_ascii_start_are_utf8(library: Library) -> None:
     for offset in LATE:
-        name = f"o11/late{offset}.txt"
+        name = f"late_letters/late{offset}.txt"
         assert library.first(f"zqlate{offset}") == name
         text = library.text(name)
         assert "Größenänderung" in text
@@ -90,7 +90,7 @@ def test_o11_letters_after_a_long_ascii_start_are_utf8(library: Library) -> None
         assert library.rag.show(name).metadata["encoding"] == "utf-8"
 
 
-def o12() -> Files:
+def marks() -> Files:
     text = "zqquokka first line\nnaïve façade, 30 €\nlast line\n"
     return {
         "u8bom.txt": b"\xef\xbb\xbf" + text.encode(),
@@ -103,9 +103,9 @@ def o12() -> Files:
     }
 
 
-def test_o12_byte_order_marks_and_a_code_page_side_by_side(library: Library) -> None:
+def test_byte_order_marks_and_a_code_page_side_by_side(library: Library) -> None:
     found = {result.file: result for result in library.hits("zqquokka")}
-    assert set(found) == {f"o12/{name}" for name in o12()}
+    assert set(found) == {f"marks/{name}" for name in marks()}
     for name, result in found.items():
         assert (result.start_line, result.end_line) == (1, 3)
         text = library.rag.show(name).text
@@ -114,19 +114,23 @@ def test_o12_byte_order_marks_and_a_code_page_side_by_side(library: Library) -> 
         assert not {"\ufeff", "\ufffd", "\0"} & {*text}
 
 
-def o13() -> Files:
+def late_nul() -> Files:
     before = ("zqbefore " + words(2500, 1))[:12000]
     return {"log.txt": f"{before}\0 {words(3000, 2)} zqafter\n", "dump.txt": "\0\0 zqdump text\n"}
 
 
-def test_o13_a_late_nul_hides_nothing_and_is_stored_as_something_visible(library: Library) -> None:
-    for word, name in (("zqbefore", "o13/log.txt"), ("zqafter", "o13/log.txt"), ("zqdump", "o13/dump.txt")):
+def test_a_late_nul_hides_nothing_and_is_stored_as_something_visible(library: Library) -> None:
+    for word, name in (
+        ("zqbefore", "late_nul/log.txt"),
+        ("zqafter", "late_nul/log.txt"),
+        ("zqdump", "late_nul/dump.txt"),
+    ):
         assert library.first(word) == name
         assert "\0" not in library.rag.show(name).text
     assert "\0" not in library.rag.build_context_prompt("zqdump")
 
 
-def o14() -> Files:
+def line_ends() -> Files:
     return {
         "crlf.py": "import os\r\nX = 1\r\n\r\n\r\n# comment\r\ndef zqfunc():\r\n    return 'zqcrlf'\r\n",
         "ff.txt": "one\x0cpage\ntwo\x0bvt\nthree\x0c\nzqff here\n",
@@ -135,21 +139,21 @@ def o14() -> Files:
     }
 
 
-def test_o14_line_numbers_are_those_of_grep(library: Library, tmp_path: Path) -> None:
-    (chunk,) = [chunk for chunk in library.rag.show("o14/crlf.py").chunks if "zqfunc" in chunk.content]
+def test_line_numbers_are_those_of_grep(library: Library, tmp_path: Path) -> None:
+    (chunk,) = [chunk for chunk in library.rag.show("line_ends/crlf.py").chunks if "zqfunc" in chunk.content]
     assert (chunk.start_line, chunk.end_line) == (5, 7)
     assert chunk.metadata["symbol_start_line"] == 6
-    whole = "".join(chunk.content for chunk in library.rag.show("o14/crlf.py").chunks)
-    assert whole == str(o14()["crlf.py"]).replace("\r\n", "\n")
+    whole = "".join(chunk.content for chunk in library.rag.show("line_ends/crlf.py").chunks)
+    assert whole == str(line_ends()["crlf.py"]).replace("\r\n", "\n")
 
-    assert run("index", str(library.root / "o14"), data=tmp_path).code == 0
+    assert run("index", str(library.root / "line_ends"), data=tmp_path).code == 0
     for query, line in (("zqcrlf", "crlf.py:7"), ("zqff", "ff.txt:4"), ("zqseps", "seps.txt:3"),
                         ("zqnoeol", "noeol.txt:2")):  # fmt: skip
-        done = run("search", query, data=tmp_path, cwd=library.root / "o14")
+        done = run("search", query, data=tmp_path, cwd=library.root / "line_ends")
         assert done.out.startswith(f"{line}:".encode()), (query, done.out)
 
 
-def o15() -> Files:
+def one_line() -> Files:
     unit = "function f{0}(a,b){{return a.map(x=>x*b+{0})}};var v{0}=[{0},{0}];"
     script = "".join(unit.format(number) for number in range(5_000))
     rows = [{"id": number, "v": f"item{number}"} for number in range(8_000)]
@@ -160,25 +164,25 @@ def o15() -> Files:
     }
 
 
-def test_o15_a_file_of_one_line_is_cut_within_the_cap_and_found(library: Library, tmp_path: Path) -> None:
+def test_a_file_of_one_line_is_cut_within_the_cap_and_found(library: Library, tmp_path: Path) -> None:
     """In a pipe a line is its whole text, cut nowhere but at the cap of a chunk, as grep's is: the contract says
     `path:line:text` exactly. A terminal gets what is around the word, with marks where it was cut."""
-    for name, content in o15().items():
-        stored = library.rag.show(f"o15/{name}")
+    for name, content in one_line().items():
+        stored = library.rag.show(f"one_line/{name}")
         assert all(len(chunk.content.encode()) <= STANDARD.max_chunk_bytes for chunk in stored.chunks)
         assert "".join(chunk.content for chunk in stored.chunks) == content
     for word, name in (("zqmini", "bundle.min.js"), ("zqblob", "blob.txt"), ("item7999", "data.json")):
-        assert library.first(word) == f"o15/{name}"
+        assert library.first(word) == f"one_line/{name}"
 
-    assert run("index", str(library.root / "o15"), data=tmp_path).code == 0
+    assert run("index", str(library.root / "one_line"), data=tmp_path).code == 0
     for form, most in (("--pretty", 2_000), ("--plain", STANDARD.max_chunk_bytes + 100)):
-        out = run("search", "zqblob", form, data=tmp_path, cwd=library.root / "o15").out.decode()
+        out = run("search", "zqblob", form, data=tmp_path, cwd=library.root / "one_line").out.decode()
         assert "zqblob" in out
         assert max(map(len, out.splitlines())) <= most
         assert ("…" in out) == (form == "--pretty")
 
 
-def test_o16_where_nothing_is_to_be_indexed_nothing_is_found_until_something_is(tmp_path: Path) -> None:
+def test_where_nothing_is_to_be_indexed_nothing_is_found_until_something_is(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     blank: Files = {"empty.md": "", "spaces.txt": "  \n\t\n \n", "bom.txt": b"\xef\xbb\xbf",
                     "punct.txt": "--- *** !!!\n", "stop.md": "the and of\n"}  # fmt: skip
@@ -196,7 +200,7 @@ def test_o16_where_nothing_is_to_be_indexed_nothing_is_found_until_something_is(
         assert result.score > 0 and math.isfinite(result.score)
 
 
-def test_o16_through_the_command_line_an_empty_answer_is_a_list(tmp_path: Path) -> None:
+def test_through_the_command_line_an_empty_answer_is_a_list(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     done = run("index", str(tmp_path / "none"), data=tmp_path / "data")
     assert (done.code, "0 files" in done.err) == (0, True)
@@ -204,12 +208,12 @@ def test_o16_through_the_command_line_an_empty_answer_is_a_list(tmp_path: Path) 
     assert (done.code, done.json()["results"]) == (1, [])
 
 
-# -- O17 and O18: PDF
+# -- PDF
 
 LOOPS = {"prev": "zqprev", "pagetree": "zqtree", "xobject": "zqxobj", "outline": "zqoutline"}
 
 
-def o17() -> Files:
+def looping_pdf() -> Files:
     form = objects([shown("zqxobj page") + "/X1 Do"], resources="/XObject << /X1 6 0 R >>")
     form[6] = stream(
         "/X1 Do", "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X1 6 0 R >> >>"
@@ -235,17 +239,17 @@ def o17() -> Files:
     }
 
 
-def test_o17_a_loop_in_a_pdf_ends_with_its_text_or_a_reason(library: Library) -> None:
+def test_a_loop_in_a_pdf_ends_with_its_text_or_a_reason(library: Library) -> None:
     """That a document's time is limited is shown beside the workers."""
-    assert library.first("zqgoodpdf") == "o17/good.pdf"
+    assert library.first("zqgoodpdf") == "looping_pdf/good.pdf"
     for name, word in LOOPS.items():
-        assert library.first(word) == f"o17/{name}.pdf"
-    failure = library.failure("o17/self_length.pdf")
+        assert library.first(word) == f"looping_pdf/{name}.pdf"
+    failure = library.failure("looping_pdf/self_length.pdf")
     assert failure.code == "EXTRACTION"
     assert "RecursionError" not in failure.reason
 
 
-def o18() -> Files:
+def scanned_pdf() -> Files:
     drawn = "0.5 g 100 100 300 300 re f\n"
     whole = pdf(*(shown(f"zqcut {number}") for number in range(5)))
     return {
@@ -257,32 +261,32 @@ def o18() -> Files:
     }
 
 
-def test_o18_a_pdf_without_text_is_named(library: Library, tmp_path: Path) -> None:
+def test_a_pdf_without_text_is_named(library: Library, tmp_path: Path) -> None:
     """The contract counts a scan as a file without text, not as a failure, so that `--strict` does not refuse it."""
     (result,) = library.hits("zqsecondpage")
-    assert (result.file, result.metadata["page"]) == ("o18/mixed.pdf", 2)
+    assert (result.file, result.metadata["page"]) == ("scanned_pdf/mixed.pdf", 2)
     for name in ("zero", "notpdf", "cut"):
-        assert library.failure(f"o18/{name}.pdf").code == "EXTRACTION"
+        assert library.failure(f"scanned_pdf/{name}.pdf").code == "EXTRACTION"
 
-    done = run("index", str(library.root / "o18"), data=tmp_path)
+    done = run("index", str(library.root / "scanned_pdf"), data=tmp_path)
     assert done.code == 0
     assert "scan.pdf: no text layer (needs OCR)" in done.err
     assert "mixed.pdf: text on 1 of 3 pages" in done.err
     assert "1 chunk" in done.err
     for name in ("zero", "notpdf", "cut"):
         assert f"{name}.pdf: EXTRACTION: " in done.err
-    status = run("status", "--json", data=tmp_path, cwd=library.root / "o18").json()
+    status = run("status", "--json", data=tmp_path, cwd=library.root / "scanned_pdf").json()
     assert (status["files"], status["without_text"], len(status["failed"])) == (2, 1, 3)
-    assert run("index", str(library.root / "o18"), "--strict", data=tmp_path).code == 6
+    assert run("index", str(library.root / "scanned_pdf"), "--strict", data=tmp_path).code == 6
 
 
-# -- O19 to O22: Office files and books
+# -- Office files and books
 
 ONE = ["zqparaone", "zqlinktext", "zqcellone", "zqcelltwo", "zqcontrol", "zqinline", "zqtextbox", "zqinserted",
        "zqleft", "zqright", "zqupper", "zqlower", "zqfootnote", "zqheader", "zqparatwo"]  # fmt: skip
 
 
-def o19() -> Files:
+def word() -> Files:
     control = "<w:sdt><w:sdtPr/><w:sdtContent>{}</w:sdtContent></w:sdt>"
     body = (
         paragraph("Opening zqparaone")
@@ -308,17 +312,17 @@ def o19() -> Files:
     return {"one.docx": docx(body, rels=rels, parts=parts)}
 
 
-def test_o19_all_that_word_shows_is_text_once_and_in_order(library: Library) -> None:
-    text = library.text("o19/one.docx")
+def test_all_that_word_shows_is_text_once_and_in_order(library: Library) -> None:
+    text = library.text("word/one.docx")
     for word in ONE:
-        assert library.first(word) == "o19/one.docx", word
+        assert library.first(word) == "word/one.docx", word
         assert text.count(word) == 1, word
     order = [text.index(word) for word in (*ONE[:6], "zqparatwo")]
     assert order == sorted(order)
     assert "zqdeleted" not in text
 
 
-def o20() -> Files:
+def workbook() -> Files:
     rows = (
         f'<row r="1">{"".join(inline(f"{at}1", name) for at, name in zip("ABCD", O20_HEADER, strict=True))}</row>'
         f'<row r="2">{inline("A2", "bolt")}<c r="B2"><v>3</v></c><c r="C2"><f>SUM(B2:B3)</f></c>'
@@ -344,8 +348,8 @@ def with_dimension(raw: bytes) -> bytes:
     return zipped(dict(parts))
 
 
-def test_o20_a_workbook_is_read_to_its_last_cell_without_noise(library: Library) -> None:
-    text = library.text("o20/sheet.xlsx")
+def test_a_workbook_is_read_to_its_last_cell_without_noise(library: Library) -> None:
+    text = library.text("workbook/sheet.xlsx")
     for right in ("zqrow25", "zqcached", "bolt", "2024-01-01", "SUM(B2:B3)"):
         assert right in text
     for wrong in ("None", "NaN", "nan", "Unnamed", "45292"):
@@ -355,7 +359,7 @@ def test_o20_a_workbook_is_read_to_its_last_cell_without_noise(library: Library)
     assert result.metadata["header"] == "item | amount | sum | when"
 
 
-def o21() -> Files:
+def slides() -> Files:
     group = f"<p:grpSp><p:grpSp>{shape('zqgroup')}</p:grpSp></p:grpSp>"
     cells = frame(f"<a:tbl><a:tr>{cell('zqtablecell')}</a:tr></a:tbl>")
     smart = frame(f'<dgm:relIds {DGM} r:dm="d"/>')
@@ -373,17 +377,17 @@ def o21() -> Files:
     return {"deck.pptx": pptx([first, shape("replaced"), shape("zqthird")], parts=parts)}
 
 
-def test_o21_slides_count_by_position_and_nothing_on_them_is_lost(library: Library) -> None:
+def test_slides_count_by_position_and_nothing_on_them_is_lost(library: Library) -> None:
     """A hidden slide is read and counted like the others: it is part of the file."""
-    text = library.text("o21/deck.pptx")
+    text = library.text("slides/deck.pptx")
     for word in ("zqtitle", "zqfirst", "zqgroup", "zqtablecell", "zqsmart", "zqnotes", "zqhidden", "zqthird"):
-        assert library.first(word) == "o21/deck.pptx", word
+        assert library.first(word) == "slides/deck.pptx", word
     assert "None" not in text
     assert text.index("zqfirst") < text.index("zqhidden") < text.index("zqthird")
     assert [library.hits(word)[0].metadata["slide"] for word in ("zqfirst", "zqhidden", "zqthird")] == [1, 2, 3]
 
 
-def o22() -> Files:
+def book() -> Files:
     items = {"nav": "nav.xhtml", "c3": "c3.xhtml", "c1": "text/chap%20one.xhtml#top", "ghost": "ghost.xhtml",
              "c2": "c2.xhtml"}  # fmt: skip
     opf = package(items, ["c1", "ghost", "c2", "c3"]).replace("<spine>", '<spine toc="ncx">')
@@ -400,18 +404,18 @@ def o22() -> Files:
     }  # fmt: skip
 
 
-def test_o22_chapters_come_in_the_order_of_reading_and_a_missing_one_is_named(library: Library) -> None:
-    text = library.text("o22/book.epub")
+def test_chapters_come_in_the_order_of_reading_and_a_missing_one_is_named(library: Library) -> None:
+    text = library.text("book/book.epub")
     places = [text.index(word) for word in ("zqchapone", "zqchaptwo", "zqchapthree")]
     assert places == sorted(places)
     assert text.find("zqnavword") == -1 or text.index("zqnavword") > places[0]
     assert any("book.epub" in notice and "ghost.xhtml" in notice for notice in library.report.notices)
 
 
-# -- O23 to O27: markup and data
+# -- markup and data
 
 
-def o23() -> Files:
+def html_page() -> Files:
     return {
         "sjis.html": '<!doctype html><meta charset="Shift_JIS"><p>検索用の文書</p>'.encode("shift_jis"),
         "cp1251.html": (
@@ -432,11 +436,11 @@ def o23() -> Files:
     }
 
 
-def test_o23_a_page_is_what_a_browser_shows_in_the_charset_it_declares(library: Library) -> None:
+def test_a_page_is_what_a_browser_shows_in_the_charset_it_declares(library: Library) -> None:
     for name, words_of in (("sjis", "検索用の文書"), ("cp1251", "Привет мир"), ("decoy", "crème brûlée")):
-        assert words_of in library.text(f"o23/{name}.html")
-    assert library.text("o23/deep.html") == "zqdeephtml"
-    text = library.text("o23/parts.html")
+        assert words_of in library.text(f"page/{name}.html")
+    assert library.text("page/deep.html") == "zqdeephtml"
+    text = library.text("page/parts.html")
     assert "zqvisible Tom & Jerry 5 < 6" in text
     assert {"zqcella", "zqcellb", "zqbra", "zqbrb"} <= {*text.split()}
     for hidden in ("zqscript", "zqstyle", "zqcomment", "zqtemplate"):
@@ -444,7 +448,7 @@ def test_o23_a_page_is_what_a_browser_shows_in_the_charset_it_declares(library: 
         assert library.hits(hidden) == []
 
 
-def o24() -> Files:
+def entities() -> Files:
     laughs = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
     big = "zq" * 25_000
     return {
@@ -458,17 +462,17 @@ def o24() -> Files:
     }
 
 
-def test_o24_entities_neither_burst_nor_read_another_file(library: Library) -> None:
+def test_entities_neither_burst_nor_read_another_file(library: Library) -> None:
     for word, name in (("zqxmlok", "ok"), ("zqcompany", "entity_ok"), ("zqxmlbad", "cutoff")):
-        assert library.first(word) == f"o24/{name}.xml"
+        assert library.first(word) == f"entities/{name}.xml"
     for name in ("bomb", "quad"):
-        failure = library.failure(f"o24/{name}.xml")
+        failure = library.failure(f"entities/{name}.xml")
         assert (failure.code, "max_inflation" in failure.reason) == ("LIMIT", True)
-    assert [result.file for result in library.hits("zqcanary")] == ["o24/canary.txt"]
-    assert "zqcanary" not in library.text("o24/xxe.xml")
+    assert [result.file for result in library.hits("zqcanary")] == ["entities/canary.txt"]
+    assert "zqcanary" not in library.text("entities/xxe.xml")
 
 
-def o25() -> Files:
+def json_trouble() -> Files:
     return {
         "deep.json": '{"k":' * 20_000 + '"zqdeepjson"' + "}" * 20_000,
         "nan.json": '{"a": NaN, "b": -Infinity, "t": "zqnan"}\n',
@@ -487,17 +491,17 @@ JSON_WORDS = {
 }  # fmt: skip
 
 
-def test_o25_json_of_every_kind_of_trouble_is_found(library: Library, tmp_path: Path) -> None:
+def test_json_of_every_kind_of_trouble_is_found(library: Library, tmp_path: Path) -> None:
     for word, name in JSON_WORDS.items():
-        assert library.first(word) == f"o25/{name}.json", word
-    assert run("index", str(library.root / "o25"), data=tmp_path).code == 0
+        assert library.first(word) == f"json_trouble/{name}.json", word
+    assert run("index", str(library.root / "json_trouble"), data=tmp_path).code == 0
     for form in ("--plain", "--json"):
-        done = run("search", "zqlone", form, data=tmp_path, cwd=library.root / "o25")
+        done = run("search", "zqlone", form, data=tmp_path, cwd=library.root / "json_trouble")
         assert done.code == 0
         assert b"zqlone" in done.out
 
 
-def o26() -> Files:
+def csv_dialects() -> Files:
     return {
         "semi.csv": "name;note;price\nbolt;zqsemi, with comma;1,50\n",
         "bom.csv": b"\xef\xbb\xbfident,val\n1,zqbomcell\n",
@@ -515,16 +519,16 @@ CSV_WORDS = {
 }  # fmt: skip
 
 
-def test_o26_csv_of_any_dialect_is_found_with_its_lines(library: Library) -> None:
+def test_csv_of_any_dialect_is_found_with_its_lines(library: Library) -> None:
     for word, name in CSV_WORDS.items():
-        assert library.first(word) == f"o26/{name}.csv", word
-    assert "\ufeff" not in library.text("o26/bom.csv")
+        assert library.first(word) == f"csv_dialects/{name}.csv", word
+    assert "\ufeff" not in library.text("csv_dialects/bom.csv")
     (result,) = library.hits("zqmulti")
     assert result.start_line <= 3 and result.end_line >= 4
-    assert len(library.rag.show("o26/quotes.csv").text) == 360_000
+    assert len(library.rag.show("csv_dialects/quotes.csv").text) == 360_000
 
 
-def o27() -> Files:
+def old_notebooks() -> Files:
     picture = random.Random(27).randbytes(60_000).hex()
     cells = [
         {"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "zqnbmd text"]},
@@ -544,21 +548,35 @@ def o27() -> Files:
     }
 
 
-def test_o27_notebooks_of_any_age_are_cells_and_no_pictures(library: Library) -> None:
-    text = library.rag.show("o27/big.ipynb").text
+def test_notebooks_of_any_age_are_cells_and_no_pictures(library: Library) -> None:
+    text = library.rag.show("old_notebooks/big.ipynb").text
     assert {"zqnbcode", "zqnbmd", "zqnbout"} <= {*re.findall(r"\w+", text)}
     assert len(text) < 200
     assert "\x1b" not in text
-    assert library.first("zqnbold") == "o27/v3.ipynb"
-    assert library.first("zqnbstr") == "o27/strsource.ipynb"
+    assert library.first("zqnbold") == "old_notebooks/v3.ipynb"
+    assert library.first("zqnbstr") == "old_notebooks/strsource.ipynb"
     for name in ("nocells", "broken"):
-        assert library.failure(f"o27/{name}.ipynb").code == "EXTRACTION"
+        assert library.failure(f"old_notebooks/{name}.ipynb").code == "EXTRACTION"
 
 
 CASES = {
-    "o11": o11, "o12": o12, "o13": o13, "o14": o14, "o15": o15, "o17": o17, "o18": o18, "o19": o19, "o20": o20,
-    "o21": o21, "o22": o22, "o23": o23, "o24": o24, "o25": o25, "o26": o26, "o27": o27,
-}  # fmt: skip
+    "late_letters": late_letters,
+    "marks": marks,
+    "late_nul": late_nul,
+    "line_ends": line_ends,
+    "one_line": one_line,
+    "looping_pdf": looping_pdf,
+    "scanned_pdf": scanned_pdf,
+    "word": word,
+    "workbook": workbook,
+    "slides": slides,
+    "book": book,
+    "page": html_page,
+    "entities": entities,
+    "json_trouble": json_trouble,
+    "csv_dialects": csv_dialects,
+    "old_notebooks": old_notebooks,
+}
 
 
 def test_no_file_of_any_case_costs_another_its_place(library: Library) -> None:
@@ -566,9 +584,15 @@ def test_no_file_of_any_case_costs_another_its_place(library: Library) -> None:
     names = {f"{case}/{name}" for case, made in CASES.items() for name in made()}
     failed = {failure.file for failure in library.report.failed}
     assert failed == {
-        "o17/self_length.pdf", "o18/zero.pdf", "o18/notpdf.pdf", "o18/cut.pdf", "o24/bomb.xml", "o24/quad.xml",
-        "o27/nocells.ipynb", "o27/broken.ipynb",
-    }  # fmt: skip
+        "looping_pdf/self_length.pdf",
+        "scanned_pdf/zero.pdf",
+        "scanned_pdf/notpdf.pdf",
+        "scanned_pdf/cut.pdf",
+        "entities/bomb.xml",
+        "entities/quad.xml",
+        "old_notebooks/nocells.ipynb",
+        "old_notebooks/broken.ipynb",
+    }
     assert {info.file for info in library.rag.list_files()} == names - failed
-    small = indexed(library.root / "o27"), indexed(library.root / "o27")
+    small = indexed(library.root / "old_notebooks"), indexed(library.root / "old_notebooks")
     assert small[0].get_status().generation == small[1].get_status().generation

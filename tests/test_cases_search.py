@@ -25,7 +25,7 @@ def files(rag: RagService, query: str, k: int = 10) -> list[str]:
     return [result.file for result in rag.search(query, k)]
 
 
-def test_o33_small_collections_find_what_is_there(tmp_path: Path) -> None:
+def test_small_collections_find_what_is_there(tmp_path: Path) -> None:
     rags = {name: indexed(write(tmp_path / name, dict(content))) for name, content in COLLECTIONS.items()}
 
     assert files(rags["two"], "zqfoggy") == ["a.txt"]
@@ -60,13 +60,13 @@ FINDS = ["--strict-headers", '"--strict-headers"', "don't panic", "C++", "@zqnam
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("o34")
+    folder = tmp_path_factory.mktemp("queries")
     write(folder / "tree", {"q.md": LINES, "other.md": "nothing of interest here\n"})
     assert run("index", str(folder / "tree"), data=folder / "data").code == 0
     return folder
 
 
-def test_o34_user_text_is_never_a_query_language(hostile: Path) -> None:
+def test_user_text_is_never_a_query_language(hostile: Path) -> None:
     rag = indexed(hostile / "tree")
     for query in FINDS:
         assert files(rag, query)[:1] == ["q.md"], query
@@ -80,7 +80,7 @@ def test_o34_user_text_is_never_a_query_language(hostile: Path) -> None:
 @pytest.mark.parametrize(
     "query", ["--strict-headers", "-amber", "(zqname", '"zqname', "\N{FOX FACE}", "", "   ", "*"], ids=ascii
 )
-def test_o34_through_the_command_line_each_query_has_its_exit_code(hostile: Path, query: str) -> None:
+def test_through_the_command_line_each_query_has_its_exit_code(hostile: Path, query: str) -> None:
     done = run("search", "--json", "--", query, data=hostile / "data", cwd=hostile / "tree")
     found = any(word in query for word in ("strict", "zqname"))
     assert done.code == (0 if found else 1) or (not query.strip() and done.code == 2)
@@ -97,7 +97,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def test_o35_any_script_and_any_normal_form_is_found(tmp_path: Path) -> None:
+def test_any_script_and_any_normal_form_is_found(tmp_path: Path) -> None:
     rag = indexed(write(tmp_path, dict(WORDS)))
     for query, first in (("倒排索引", "zh.md"), ("检索", "zh.md"), ("検索", "ja.md"), ("データ", "ja.md"),
                          ("신청", "ko.md"), ("ABC123", "full.md"), ("straße", "de.md"), ("STRASSE", "de.md"),
@@ -120,7 +120,7 @@ def copies(folder: Path, *, backwards: bool = False) -> Path:
     return write(folder, dict(sorted(made.items(), reverse=backwards)))
 
 
-def test_o36_ties_have_one_order_whatever_the_process_and_the_order_of_creation(tmp_path: Path) -> None:
+def test_ties_have_one_order_whatever_the_process_and_the_order_of_creation(tmp_path: Path) -> None:
     data = tmp_path / "data"
     tree = copies(tmp_path / "tree")
     assert run("index", str(tree), "--workers", "1", data=data).code == 0

@@ -12,7 +12,7 @@ from ragcli.session.service import RagService
 from tests.cases import indexed, run
 from tests.engine import index, service, write
 
-# -- O28: limits
+# -- limits
 
 PLAIN = {
     "short.txt": "".join(f"zql{number:03}\n" for number in range(400)),
@@ -28,7 +28,7 @@ def limited(**limits: int) -> IndexOptions:
 
 
 @pytest.mark.parametrize(("lines", "size"), [(100, 16_384), (100, 1_000), (100, 100), (7, 49), (1, 50), (3, 5), (1, 4)])
-def test_o28_whatever_the_limits_chunking_advances_and_covers_the_file(tmp_path: Path, lines: int, size: int) -> None:
+def test_whatever_the_limits_chunking_advances_and_covers_the_file(tmp_path: Path, lines: int, size: int) -> None:
     """ragcli has no overlap, so the case's second setting has nothing to set: the contract's chunks tile the file."""
     rag = indexed(write(tmp_path, dict(PLAIN)), options=limited(max_chunk_lines=lines, max_chunk_bytes=size))
 
@@ -53,7 +53,7 @@ def test_o28_whatever_the_limits_chunking_advances_and_covers_the_file(tmp_path:
         ("max_chunks", 0),
     ],
 )
-def test_o28_limits_that_cannot_advance_are_refused_before_any_work(tmp_path: Path, limit: str, value: int) -> None:
+def test_limits_that_cannot_advance_are_refused_before_any_work(tmp_path: Path, limit: str, value: int) -> None:
     tree = write(tmp_path / "tree", {"a.txt": "zqlimit\n"})
     rag = service()
     index(rag, tree)
@@ -66,7 +66,7 @@ def test_o28_limits_that_cannot_advance_are_refused_before_any_work(tmp_path: Pa
     assert rag.show("a.txt").text == "zqlimit\n"
 
 
-def test_o28_the_command_line_refuses_them_too_and_makes_no_session(tmp_path: Path) -> None:
+def test_the_command_line_refuses_them_too_and_makes_no_session(tmp_path: Path) -> None:
     for words in (("--max-chunk-bytes", "3"), ("--max-chunk-lines", "0")):
         done = run("index", str(tmp_path), *words, data=tmp_path / "data")
         assert done.code == 2
@@ -74,7 +74,7 @@ def test_o28_the_command_line_refuses_them_too_and_makes_no_session(tmp_path: Pa
     assert not (tmp_path / "data").exists()
 
 
-# -- O29 to O32: one tree, a directory for each case
+# -- one tree, a directory for each case
 
 NAMES = ("open_valve", "close_valve", "read_gauge", "log_state")
 APP = '''"""Module doc."""
@@ -176,26 +176,26 @@ Second Part
 zqthird text
 """
 SOURCES: dict[str, str | bytes] = {
-    "o29/arrows.py": "# → — π 🦊 header\n# état: naïve\n\n\n"
+    "places/arrows.py": "# → — π 🦊 header\n# état: naïve\n\n\n"
     + "".join(f"def {name}(state):\n    # → {name} — 🦊\n    return state + 'π'\n\n\n" for name in NAMES),
-    "o29/han.js": "// 说明文字 🦊\nfunction 计算总和(甲, 乙) {\n  return 甲 + 乙; // 加法\n}\n\n"
+    "places/han.js": "// 说明文字 🦊\nfunction 计算总和(甲, 乙) {\n  return 甲 + 乙; // 加法\n}\n\n"
     "function drawAll(项) {\n  return '全部' + 项;\n}\n",
-    "o29/combining.py": "# cafe\u0301 re\u0301sume\u0301\ndef zqcomb():\n    return 'e\u0301'\n",
-    "o29/bom.py": b"\xef\xbb\xbfdef zqbomfn():\n    return 1\n",
-    "o30/app.py": APP,
-    "o30/Shop.java": SHOP,
-    "o30/store.ts": STORE,
-    "o30/one.go": "package main\n\n// zqgodoc says what Run does.\nfunc Run() int {\n\treturn 1\n}\n",
-    "o31/broken.py": "import os\n\ndata = [1, 2,\n\n\ndef after_error():\n    return 'zqbroken'\n",
-    "o31/old.py": "def old():\n    print 'zqpytwo'\n",
-    "o31/template.py": "{% if x %}\ndef {{ name }}():\n    return 'zqjinja'\n{% endif %}\n",
-    "o31/legacy.cob": "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. ZQ.\n       PROCEDURE DIVISION.\n"
+    "places/combining.py": "# cafe\u0301 re\u0301sume\u0301\ndef zqcomb():\n    return 'e\u0301'\n",
+    "places/bom.py": b"\xef\xbb\xbfdef zqbomfn():\n    return 1\n",
+    "decorated/app.py": APP,
+    "decorated/Shop.java": SHOP,
+    "decorated/store.ts": STORE,
+    "decorated/one.go": "package main\n\n// zqgodoc says what Run does.\nfunc Run() int {\n\treturn 1\n}\n",
+    "unparsed/broken.py": "import os\n\ndata = [1, 2,\n\n\ndef after_error():\n    return 'zqbroken'\n",
+    "unparsed/old.py": "def old():\n    print 'zqpytwo'\n",
+    "unparsed/template.py": "{% if x %}\ndef {{ name }}():\n    return 'zqjinja'\n{% endif %}\n",
+    "unparsed/legacy.cob": "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. ZQ.\n       PROCEDURE DIVISION.\n"
     "           DISPLAY 'zqcobol'.\n",
-    "o31/README": "Read zqreadme first.\n",
-    "o31/large.py": "".join(f"def f{number}():\n    return {number}\n\n" for number in range(4000))
+    "unparsed/README": "Read zqreadme first.\n",
+    "unparsed/large.py": "".join(f"def f{number}():\n    return {number}\n\n" for number in range(4000))
     + "ZQ = 'zqlarge'\n",
-    "o31/mixed_tabs.py": "def a():\n\tx = 1\n        return 'zqtabs'\n",
-    "o32/doc.md": DOC,
+    "unparsed/mixed_tabs.py": "def a():\n\tx = 1\n        return 'zqtabs'\n",
+    "headings/doc.md": DOC,
 }
 
 
@@ -224,55 +224,55 @@ def place(rag: RagService, query: str) -> tuple[str, str]:
     return result.file, str(result.metadata.get("symbol", ""))
 
 
-def test_o29_symbols_keep_their_places_behind_letters_of_several_bytes(rag: RagService) -> None:
-    found = symbols(rag, "o29/arrows.py")
+def test_symbols_keep_their_places_behind_letters_of_several_bytes(rag: RagService) -> None:
+    found = symbols(rag, "places/arrows.py")
     assert [*found] == [None, *NAMES]
     for name, line in zip(NAMES, (5, 10, 15, 20), strict=True):
         assert span(found[name]) == (line, line + 2)
         assert found[name].content.startswith(f"def {name}(state):\n    # → {name} — 🦊\n")
-    assert {name: span(chunk) for name, chunk in symbols(rag, "o29/han.js").items()} == {
+    assert {name: span(chunk) for name, chunk in symbols(rag, "places/han.js").items()} == {
         "计算总和": (1, 4),
         "drawAll": (6, 8),
     }
-    assert [*symbols(rag, "o29/combining.py")] == ["zqcomb"]
-    (chunk,) = rag.show("o29/bom.py").chunks
+    assert [*symbols(rag, "places/combining.py")] == ["zqcomb"]
+    (chunk,) = rag.show("places/bom.py").chunks
     assert (chunk.metadata["symbol"], chunk.start_line) == ("zqbomfn", 1)
     assert chunk.content.startswith("def zqbomfn")
 
 
-def test_o30_decorators_comments_and_the_code_between_have_their_chunks(rag: RagService) -> None:
-    found = symbols(rag, "o30/app.py")
+def test_decorators_comments_and_the_code_between_have_their_chunks(rag: RagService) -> None:
+    found = symbols(rag, "decorated/app.py")
     assert span(found["handler_b"]) == (12, 16)
     assert found["handler_b"].metadata["symbol_end_line"] == 16
     assert span(found["Outer.Inner.deep"]) == (22, 23)
     assert {"handler_a", "Outer"} <= {*found}
-    total = symbols(rag, "o30/Shop.java")["Shop.total"]
+    total = symbols(rag, "decorated/Shop.java")["Shop.total"]
     assert total.start_line == 4
     assert "zqjavadoc" in total.content
-    assert "zqjsdoc" in symbols(rag, "o30/store.ts")["loadAll"].content
-    assert span(symbols(rag, "o30/one.go")["Run"]) == (3, 6)
-    assert place(rag, "zqjavadoc") == ("o30/Shop.java", "total")
-    assert place(rag, "zqgodoc") == ("o30/one.go", "Run")
+    assert "zqjsdoc" in symbols(rag, "decorated/store.ts")["loadAll"].content
+    assert span(symbols(rag, "decorated/one.go")["Run"]) == (3, 6)
+    assert place(rag, "zqjavadoc") == ("decorated/Shop.java", "total")
+    assert place(rag, "zqgodoc") == ("decorated/one.go", "Run")
     for name in ("app.py", "Shop.java", "store.ts", "one.go"):
-        whole = "".join(chunk.content for chunk in rag.show(f"o30/{name}").chunks)
-        assert whole == SOURCES[f"o30/{name}"]
+        whole = "".join(chunk.content for chunk in rag.show(f"decorated/{name}").chunks)
+        assert whole == SOURCES[f"decorated/{name}"]
 
 
-def test_o31_what_does_not_parse_is_found_all_the_same(rag: RagService) -> None:
+def test_what_does_not_parse_is_found_all_the_same(rag: RagService) -> None:
     for word, name in (("zqbroken", "broken.py"), ("zqpytwo", "old.py"), ("zqjinja", "template.py"),
                        ("zqcobol", "legacy.cob"), ("zqreadme", "README"), ("zqlarge", "large.py"),
                        ("zqtabs", "mixed_tabs.py")):  # fmt: skip
-        assert place(rag, word)[0] == f"o31/{name}", word
-    after = symbols(rag, "o31/broken.py")["after_error"]
+        assert place(rag, word)[0] == f"unparsed/{name}", word
+    after = symbols(rag, "unparsed/broken.py")["after_error"]
     assert span(after) == (6, 7)
     assert after.metadata["fallback_reason"] == "parse-failed"
-    assert symbols(rag, "o31/legacy.cob")["ZQ"].metadata["fallback_reason"] == "grammar-unavailable"
+    assert symbols(rag, "unparsed/legacy.cob")["ZQ"].metadata["fallback_reason"] == "grammar-unavailable"
     assert rag.list_failed() == []
     assert all(info.chunks >= 1 for info in rag.list_files())
 
 
-def test_o32_only_headings_are_headings_and_fences_stay_whole(rag: RagService) -> None:
-    chunks = rag.show("o32/doc.md").chunks
+def test_only_headings_are_headings_and_fences_stay_whole(rag: RagService) -> None:
+    chunks = rag.show("headings/doc.md").chunks
     assert [chunk.metadata["heading"] for chunk in chunks] == [
         "Main Guide",
         "Main Guide > Second Part",
@@ -284,12 +284,12 @@ def test_o32_only_headings_are_headings_and_fences_stay_whole(rag: RagService) -
     assert rag.search("zqthird", 1)[0].metadata["heading"] == "Main Guide > Third"
 
 
-def test_o30_o31_o32_lines_are_those_of_the_word(root: Path, tmp_path: Path) -> None:
+def test_lines_are_those_of_the_word(root: Path, tmp_path: Path) -> None:
     assert run("index", str(root), data=tmp_path).code == 0
     lines = {
-        "zqconst": "o30/app.py:3", "zqmainblock": "o30/app.py:27", "zqfield": "o30/Shop.java:10",
-        "zqbroken": "o31/broken.py:7", "zqlarge": "o31/large.py:12001", "zqfence": "o32/doc.md:11",
-        "zqthird": "o32/doc.md:41",
+        "zqconst": "decorated/app.py:3", "zqmainblock": "decorated/app.py:27", "zqfield": "decorated/Shop.java:10",
+        "zqbroken": "unparsed/broken.py:7", "zqlarge": "unparsed/large.py:12001", "zqfence": "headings/doc.md:11",
+        "zqthird": "headings/doc.md:41",
     }  # fmt: skip
     done = run("search", *lines, "-k", "30", data=tmp_path, cwd=root)
     for word, place_of_word in lines.items():

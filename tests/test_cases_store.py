@@ -33,7 +33,7 @@ def source(folder: Path, files: int = 300) -> Path:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("o37")
+    folder = tmp_path_factory.mktemp("damage")
     source(folder)
     assert run("index", str(folder / "src"), data=folder / "data").code == 0
     assert run("add", "zqadded document", data=folder / "data", cwd=folder / "src").code == 0
@@ -88,7 +88,7 @@ def test_killed_at_any_event_the_last_generation_answers_and_the_next_run_comple
 @pytest.mark.parametrize(
     "how", ["flip", *(pytest.param(how, marks=pytest.mark.slow) for how in ("empty", "half", "random", "missing"))]
 )
-def test_o37_a_damaged_file_is_named_with_the_way_out_and_never_an_empty_answer(
+def test_a_damaged_file_is_named_with_the_way_out_and_never_an_empty_answer(
     stored: Path, tmp_path: Path, how: str
 ) -> None:
     """Through the command line; each byte is the work of test_damage."""
@@ -126,7 +126,7 @@ def test_o37_a_damaged_file_is_named_with_the_way_out_and_never_an_empty_answer(
         assert len(rag.list_documents()) == 1
 
 
-def test_o37_an_old_lock_file_blocks_nobody_and_a_live_holder_for_as_long_as_was_said(stored: Path) -> None:
+def test_an_old_lock_file_blocks_nobody_and_a_live_holder_for_as_long_as_was_said(stored: Path) -> None:
     (session,) = (stored / "data" / "sessions").iterdir()
     (session / "lock").write_text("process 1 since the beginning of time")
     assert run("index", "--wait", "0", data=stored / "data", cwd=stored / "src").code == 0
@@ -172,7 +172,7 @@ def mirror(origin: Path, target: Path) -> None:
             shutil.copystat(path, copy)
 
 
-def test_o38_an_incremental_run_sees_what_a_rebuild_sees_without_being_asked_to_hash(tmp_path: Path) -> None:
+def test_an_incremental_run_sees_what_a_rebuild_sees_without_being_asked_to_hash(tmp_path: Path) -> None:
     before, after = trees(tmp_path)
     work = tmp_path / "work"
     shutil.copytree(before, work)
@@ -203,7 +203,7 @@ def test_o38_an_incremental_run_sees_what_a_rebuild_sees_without_being_asked_to_
 
 
 @pytest.mark.parametrize("data_inside", [False, True])
-def test_o39_a_moved_project_takes_its_index_along(tmp_path: Path, data_inside: bool) -> None:
+def test_a_moved_project_takes_its_index_along(tmp_path: Path, data_inside: bool) -> None:
     project = write(tmp_path / "proj", {"a.txt": "zqmove alpha\n", "b/c.txt": "zqmove beta\n"})
     data = project / ".data" if data_inside else tmp_path / "data"
     assert run("index", str(project), data=data).code == 0
@@ -221,7 +221,7 @@ def test_o39_a_moved_project_takes_its_index_along(tmp_path: Path, data_inside: 
     assert again.json()["files"]["new"] == 0
 
 
-def test_o39_of_two_processes_that_find_a_project_moved_both_go_on(tmp_path: Path) -> None:
+def test_of_two_processes_that_find_a_project_moved_both_go_on(tmp_path: Path) -> None:
     project = write(tmp_path / "proj", {"a.txt": "zqmove alpha\n"})
     data = tmp_path / "data"
     assert run("index", str(project), data=data).code == 0
@@ -235,7 +235,7 @@ def test_o39_of_two_processes_that_find_a_project_moved_both_go_on(tmp_path: Pat
 
 
 @pytest.mark.parametrize("home", [{"HOME": "/nonexistent"}, {"HOME": "/proc"}, {"HOME": ""}], ids=str)
-def test_o39_without_a_usable_home_a_data_directory_is_enough(tmp_path: Path, home: dict[str, str]) -> None:
+def test_without_a_usable_home_a_data_directory_is_enough(tmp_path: Path, home: dict[str, str]) -> None:
     tree = write(tmp_path / "tree", {"a.txt": "zqhome\n"})
     bare = {name: "" for name in os.environ if name.startswith("XDG_")}
     assert run("index", str(tree), data=tmp_path / "data", **home, **bare).code == 0
@@ -252,7 +252,7 @@ def current_manifest(data: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", [0, 2])
-def test_o39_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path: Path, version: int) -> None:
+def test_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path: Path, version: int) -> None:
     tree, data = write(tmp_path / "tree", {"a.txt": "zqversion\n", "skip.txt": "zqversion\n"}), tmp_path / "data"
     rag = SessionManager(data).rag_for_path(str(tree))
     index(rag, tree, IndexOptions(limits=STANDARD, exclude=("skip.txt",)))
@@ -276,7 +276,7 @@ def test_o39_another_version_is_named_its_files_stay_and_the_hint_works(tmp_path
 @pytest.mark.parametrize(
     "names", [("CURRENT",), ("*.manifest",), ("*.manifest", "CURRENT", "*.segment", "documents")], ids=str
 )
-def test_o37_every_way_out_that_a_message_names_works(tmp_path: Path, names: tuple[str, ...]) -> None:
+def test_every_way_out_that_a_message_names_works(tmp_path: Path, names: tuple[str, ...]) -> None:
     """From the working directory, without a path."""
     tree, data = write(tmp_path / "tree", {"a.txt": "zqway alpha\n"}), tmp_path / "data"
     for way in (("index",), ("index", "--rebuild"), ("clear", "--yes")):

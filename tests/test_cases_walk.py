@@ -18,16 +18,16 @@ from tests.cases import indexed, listed, repository, run
 from tests.engine import index, service, write
 from tests.unprivileged import NOBODY, commands
 
-O01 = (
+BELOW_EXCLUDED = (
     "plain.txt out/keep.txt out/drop.txt gen/keep.txt gen/drop.txt gen/sub/y.txt deep/a/x.txt deep/a/z.txt "
     "deep/b/w.txt lib/sub/f.txt lib/g.txt"
 )
-O03 = (
+FROM_ANYWHERE = (
     "cache/c.txt svc/cache/c.txt dist/b.txt svc/dist/b.txt svc/inner/dist/b.txt only_root.txt "
     "svc/only_root.txt svc/skip.txt other/svc/skip.txt svc/local_a.txt svc/local_keep.txt local_a.txt "
     "other/local_b.txt"
 )
-O04 = (
+ANCHORED = (
     "reports/r.txt src/reports/r.txt main.txt .hidden/h.txt docs/d.txt Docs/e.txt notes.txt "
     "sub/notes.txt/inner.txt foo/a.txt foo/bar/a.txt x/foo/a.txt a1.txt c1.txt #hash.txt !bang.txt *star.txt "
     "xstar.txt"
@@ -48,10 +48,10 @@ def git_lists(root: Path) -> set[str]:
     return {name for name in names if not name.split("/")[-1].startswith(".")}
 
 
-def test_o01_nothing_below_an_excluded_directory_comes_back(tmp_path: Path) -> None:
+def test_nothing_below_an_excluded_directory_comes_back(tmp_path: Path) -> None:
     root = repository(tmp_path)
     rules = "out/\n!out/keep.txt\ngen/*\n!gen/keep.txt\ndeep/**\n!deep/a/\n!deep/a/x.txt\nlib/\n!lib/sub/*\n"
-    names = O01.split()
+    names = BELOW_EXCLUDED.split()
     write(root, {".gitignore": rules, **named(*names)})
 
     assert listed(root) == {"plain.txt", "gen/keep.txt", "deep/a/x.txt"} == git_lists(root)
@@ -60,7 +60,7 @@ def test_o01_nothing_below_an_excluded_directory_comes_back(tmp_path: Path) -> N
     assert set(names) - listed(root, options=NO_IGNORE) == {"out/keep.txt", "out/drop.txt"}
 
 
-def test_o02_trailing_blanks_and_a_lone_backslash(tmp_path: Path) -> None:
+def test_trailing_blanks_and_a_lone_backslash(tmp_path: Path) -> None:
     root = repository(tmp_path)
     rules = b"plain   \nname\\ \ntwo\\ \\ \nkeep\\  \ndangle\\\ntabbed\t\ncrlf\r\njunk*.txt\n"
     directories = (
@@ -86,9 +86,9 @@ def test_o02_trailing_blanks_and_a_lone_backslash(tmp_path: Path) -> None:
     assert done.err.count(".gitignore") <= 1
 
 
-def test_o03_the_answer_does_not_depend_on_where_the_run_starts(tmp_path: Path) -> None:
+def test_the_answer_does_not_depend_on_where_the_run_starts(tmp_path: Path) -> None:
     root = repository(tmp_path / "tree")
-    names = O03.split()
+    names = FROM_ANYWHERE.split()
     write(root, {".gitignore": "**/cache/*\ndist/\n!/svc/dist/\n/only_root.txt\nsvc/skip.txt\n",
                  "svc/.gitignore": "local_*.txt\n!local_keep.txt\n", **named(*names)})  # fmt: skip
     options = IndexOptions(limits=STANDARD, default_skips=False)  # dist is on the list of what is skipped besides
@@ -114,10 +114,10 @@ def test_o03_the_answer_does_not_depend_on_where_the_run_starts(tmp_path: Path) 
     assert found == [part] * 3
 
 
-def test_o04_anchors_directories_case_and_escapes(tmp_path: Path) -> None:
+def test_anchors_directories_case_and_escapes(tmp_path: Path) -> None:
     root = repository(tmp_path)
     rules = "/reports\n.*/\nDocs/\nnotes.txt/\nfoo/*.txt\n[ab]?.txt\n\\#hash.txt\n\\!bang.txt\n\\*star.txt\n"
-    names = O04.split()
+    names = ANCHORED.split()
     write(root, {".gitignore": rules, **named(*names)})
 
     right = {
@@ -133,14 +133,14 @@ def test_o04_anchors_directories_case_and_escapes(tmp_path: Path) -> None:
     assert listed(root) == right == git_lists(root)
 
 
-def test_o04_a_run_that_finds_nothing_says_so_and_is_no_success(tmp_path: Path) -> None:
+def test_a_run_that_finds_nothing_says_so_and_is_no_success(tmp_path: Path) -> None:
     write(tmp_path / "tree", {".gitignore": "*\n", "a.txt": "alpha\n"})
     done = run("index", str(tmp_path / "tree"), data=tmp_path / "data")
     assert done.code == 2
     assert "0 files" in done.err
 
 
-def test_o05_linked_worktrees_dead_pointers_and_no_repository(tmp_path: Path) -> None:
+def test_linked_worktrees_dead_pointers_and_no_repository(tmp_path: Path) -> None:
     repository(tmp_path / "main", exclude="private_*.txt\n")
     pointers = tmp_path / "main/.git/worktrees/wt"
     write(pointers, {"HEAD": "ref: refs/heads/wt\n", "commondir": "../..\n", "gitdir": f"{tmp_path}/wt/.git\n"})
@@ -156,7 +156,7 @@ def test_o05_linked_worktrees_dead_pointers_and_no_repository(tmp_path: Path) ->
     assert not indexed(tmp_path / "wt").search("gitdir")
 
 
-def test_o06_links_are_not_followed_and_cost_nothing(tmp_path: Path) -> None:
+def test_links_are_not_followed_and_cost_nothing(tmp_path: Path) -> None:
     root = write(tmp_path / "root", {"a.txt": "zqloop text in the first file\n", "sub/b.txt": "second file\n"})
     write(tmp_path / "outside", {"o.txt": "zqoutsidetext\n"})
     for name, target in (("self", "."), ("sub/up", ".."), ("ouro", "ouro"), ("gone.txt", "missing.txt"),
@@ -172,9 +172,7 @@ def test_o06_links_are_not_followed_and_cost_nothing(tmp_path: Path) -> None:
     assert {entry.path for entry in report.skipped} == {"self", "sub/up", "ouro", "gone.txt", "copy.txt", "outside"}
 
 
-def test_o07_pipes_sockets_and_devices_are_named_and_never_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pipes_sockets_and_devices_are_named_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write(tmp_path / "tree", {"real.md": "# zqreal\n"})
     os.mkfifo(root / "pipe.md")
     monkeypatch.chdir(root)
@@ -214,7 +212,7 @@ def set_modes(tree: Path, *, readable: bool) -> None:
     (tree / "two/noread.txt").chmod(0o644 if readable else 0)
 
 
-def test_o08_what_cannot_be_read_is_reported_and_costs_nothing_else(shut: Path) -> None:
+def test_what_cannot_be_read_is_reported_and_costs_nothing_else(shut: Path) -> None:
     data, tree = shut / "data", shut / "tree"
     set_modes(tree, readable=False)
     first, again, files, skipped, alone, denied = commands(
@@ -271,7 +269,7 @@ class FailsOnce:
 
 @pytest.mark.parametrize("error", [FileNotFoundError, NotADirectoryError])
 @pytest.mark.parametrize(("module", "call"), [(walk, "scandir"), (walk, "open"), (reading, "open"), (reading, "fstat")])
-def test_o09_a_call_that_fails_once_costs_one_entry_at_most(
+def test_a_call_that_fails_once_costs_one_entry_at_most(
     tmp_path: Path, error: type[OSError], module: object, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write(tmp_path, {f"stable/s{number:03}.txt": f"zqstable{number}\n" for number in range(30)})
@@ -314,7 +312,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_o10_each_odd_name_is_a_hit_of_its_own_that_leads_back_to_its_bytes(odd: Path) -> None:
+def test_each_odd_name_is_a_hit_of_its_own_that_leads_back_to_its_bytes(odd: Path) -> None:
     import base64
 
     done = run("search", "zqodd", "-k", "50", "--json", data=odd / "data", cwd=odd / "tree")
@@ -335,7 +333,7 @@ def test_o10_each_odd_name_is_a_hit_of_its_own_that_leads_back_to_its_bytes(odd:
     ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",), ("-l",), ("--pretty",), ("-l", "-0")], ids=str)
-def test_o10_every_form_of_output_survives_odd_names_in_any_locale(
+def test_every_form_of_output_survives_odd_names_in_any_locale(
     odd: Path, form: tuple[str, ...], locale: dict[str, str]
 ) -> None:
     """One record a line, and no control character of a name reaches the terminal."""
@@ -352,7 +350,7 @@ def test_o10_every_form_of_output_survives_odd_names_in_any_locale(
         assert len(done.out.splitlines()) == len(ODD) + 1
 
 
-def test_o10_a_name_that_begins_with_a_dash_is_indexed_after_two_dashes(odd: Path, tmp_path: Path) -> None:
+def test_a_name_that_begins_with_a_dash_is_indexed_after_two_dashes(odd: Path, tmp_path: Path) -> None:
     for name in ("-rf.md", "--help.md"):
         data = tmp_path / name
         assert run("index", "--", name, data=data, cwd=odd / "tree").code == 0
@@ -360,7 +358,7 @@ def test_o10_a_name_that_begins_with_a_dash_is_indexed_after_two_dashes(odd: Pat
         assert [entry["file"] for entry in done.json()["files"]] == [name]
 
 
-def test_o10_a_path_with_colons_has_its_line_beside_it(odd: Path) -> None:
+def test_a_path_with_colons_has_its_line_beside_it(odd: Path) -> None:
     hits = run("search", "zqodd02", "--json", data=odd / "data", cwd=odd / "tree").json()["results"]
     (hit,) = [hit for hit in hits if hit["content"].startswith("zqodd zqodd02")]
     assert (hit["file"], hit["start_line"]) == ("a:12:b.md", 1)

@@ -1,4 +1,4 @@
-"""Search over this project's own source finds what a newcomer asks for, and better than the seed's order does.
+"""Search over this project's own source finds what a newcomer asks for, and better than the plain fusion does.
 
 The floor lies below today's 0.94 (`python -m tests.test_quality` prints each query), so that a broken signal or
 analyzer moves the check, and a new module does not.
@@ -83,10 +83,10 @@ def test_a_name_finds_its_definition_first(rag: RagService) -> None:
     assert [query for query in list(QUERIES)[:5] if found[query] < 1] == []
 
 
-def test_signals_are_better_than_the_seed_s_order(rag: RagService) -> None:
-    ours, seed = gains(rag, QueryOptions()), gains(rag, QueryOptions(signals=False))
+def test_signals_are_better_than_the_plain_fusion(rag: RagService) -> None:
+    ours, fused = gains(rag, QueryOptions()), gains(rag, QueryOptions(signals=False))
 
-    assert sum(ours.values()) > sum(seed.values())
+    assert sum(ours.values()) > sum(fused.values())
 
 
 if __name__ == "__main__":

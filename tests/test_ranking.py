@@ -1,4 +1,4 @@
-"""Ranking: the seed's fusion exactly, and what our signals prefer, whatever order the candidates come in."""
+"""Ranking: the plain fusion exactly, and what our signals prefer, whatever order the candidates come in."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from ragcli.retrieval import feedback, signals, weights
 from ragcli.retrieval.ranking import Ranked, cap_per_file, copies_last, fuse, rank
 from tests.candidates import candidate
 
-SEED = QueryOptions(signals=False)
+PLAIN = QueryOptions(signals=False)
 OURS = QueryOptions(max_per_file=0)
 EXPLAINED = QueryOptions(explain=True, max_per_file=0)
 
@@ -43,7 +43,7 @@ def place(hits: list[Ranked]) -> list[tuple[str, int, float]]:
 def test_fusion_is_weight_by_sixty_plus_rank() -> None:
     both, first, second = in_streams("a", bm25=2, tfidf=1), in_streams("b", bm25=1), in_streams("c", tfidf=2)
 
-    hits = rank("q", [second, first, both], SEED)
+    hits = rank("q", [second, first, both], PLAIN)
 
     assert [hit.candidate.path for hit in hits] == ["a", "b", "c"]
     assert [hit.score for hit in hits] == [round(0.6 / 62 + 0.4 / 61, 9), round(0.6 / 61, 9), round(0.4 / 62, 9)]
@@ -54,13 +54,13 @@ def test_fusion_does_not_depend_on_the_order_of_candidates(ranks: list[tuple[int
     found = [in_streams(f"{n}", bm25=a, tfidf=b) for n, (a, b) in enumerate(ranks)]
     shuffled = random.sample(found, len(found))
 
-    assert place(fuse(found, weights.SEED_STREAMS)) == place(fuse(shuffled, weights.SEED_STREAMS))
+    assert place(fuse(found, weights.FUSED_STREAMS)) == place(fuse(shuffled, weights.FUSED_STREAMS))
 
 
 @given(st.integers(1, 50), st.integers(1, 49))
 def test_fusion_is_monotone_in_each_rank(better: int, by: int) -> None:
-    one = fuse([in_streams("a", bm25=better, tfidf=3)], weights.SEED_STREAMS)[0]
-    other = fuse([in_streams("a", bm25=better + by, tfidf=3)], weights.SEED_STREAMS)[0]
+    one = fuse([in_streams("a", bm25=better, tfidf=3)], weights.FUSED_STREAMS)[0]
+    other = fuse([in_streams("a", bm25=better + by, tfidf=3)], weights.FUSED_STREAMS)[0]
 
     assert one.score > other.score
 

@@ -243,6 +243,6 @@ def _one_line(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    from ragcli.cli.terminal.styles import visible_name
+    from ragcli.text.escapes import visible_name
 
     return visible_name(text)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from ragcli.config.options import PROFILES, STANDARD, Limits
+from ragcli.config.options import DEFAULT_WAIT, MAX_PER_FILE, PROFILES, STANDARD, Limits
 from ragcli.errors import UsageError
 from ragcli.model import DocumentFormat
 
@@ -188,12 +188,12 @@ KEYS: dict[str, Key] = {
     "k": Key(10, _whole(1), _read_whole, project_most=1_000),
     "prompt_k": Key(5, _whole(1), _read_whole, project_most=100),
     "max_tokens": Key(None, _or_none(_whole(1)), _read_whole, project_most=1_000_000),
-    "max_per_file": Key(3, _whole(1), _read_whole, project_most=1_000),
+    "max_per_file": Key(MAX_PER_FILE, _whole(1), _read_whole, project_most=1_000),
     "signals": Key(True, _switch, _read_switch),
     # The terminal is its user's.
     "color": Key("auto", _choice("auto", "always", "never"), str, "never"),
     "progress": Key("auto", _choice("auto", "always", "never"), str, "never"),
-    "wait": Key(10.0, _seconds(0), _read_seconds, "lower"),
+    "wait": Key(DEFAULT_WAIT, _seconds(0), _read_seconds, "lower"),
     # Without workers nothing bounds the time and memory of a document, so a tree must not say so.
     "workers": Key(None, _whole(0, 64), _read_whole, "never"),
     "session": Key("", _text, str, "never"),

@@ -7,10 +7,12 @@ from ragcli.model import DocumentFormat
 MIB = 1024 * 1024
 # Seconds that a command waits for another writer of its session.
 DEFAULT_WAIT = 10.0
+# Chunks of one file among the results.
+MAX_PER_FILE = 3
 
 
 class Limits(NamedTuple):
-    """Admission caps. `Limits()` is the strict profile of the seed, for trees nobody vouches for; see `STANDARD`."""
+    """Admission caps. `Limits()` is the strict profile, for trees nobody vouches for; see `STANDARD`."""
 
     max_files: int = 4_096
     max_entries: int = 8_192
@@ -87,9 +89,9 @@ class SearchFilter(NamedTuple):
 
 
 class QueryOptions(NamedTuple):
-    """How a search ranks. `signals=False` is the seed's order exactly."""
+    """How a search ranks. `signals=False` is the plain fusion of two streams."""
 
     signals: bool = True
-    max_per_file: int = 3
+    max_per_file: int = MAX_PER_FILE
     explain: bool = False
     where: SearchFilter = SearchFilter()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import read_text
+from ragcli.extract.heading_path import HeadingPath, shown, under
 from ragcli.extract.text import bounded_blocks
 from ragcli.model import DocumentFormat, Scalar
 
@@ -103,16 +104,14 @@ def _sections(text: str, body: int, scan: "_Scan") -> Iterator[Block]:
     if text[body:first].strip() or not headings:
         yield Block(0, first, {}, False, scan.cuts_between(0, first))
         start = first
-    path: list[_Heading] = []
+    path: HeadingPath = ()
     for index, heading in enumerate(headings):
-        while path and path[-1].level >= heading.level:
-            path.pop()
-        path.append(heading)
+        path = under(path, heading.level, heading.title)
         following = headings[index + 1] if index + 1 < len(headings) else None
         end = following.start if following else len(text)
         if following and following.level > heading.level and not text[heading.body : end].strip():
             continue
-        titles = " > ".join(part.title for part in path if part.title)
+        titles = shown(path)
         yield Block(start, end, {"heading": titles} if titles else {}, False, scan.cuts_between(start, end))
         start = end
 

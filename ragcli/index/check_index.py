@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import msgpack
 
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import SegmentInfo
 from ragcli.index.postings import FREQUENCY_BITS
@@ -26,9 +26,7 @@ def check_segment(segment: Segment, info: SegmentInfo) -> None:
     except _NONSENSE:
         sound = False
     if not sound:
-        raise IndexCorruptError(
-            f"{segment.name} is damaged: its parts do not fit each other", "run: ragcli index --rebuild"
-        )
+        raise IndexCorruptError(f"{segment.name} is damaged: its parts do not fit each other", REBUILD_HINT)
 
 
 def _tables_fit(segment: Segment) -> bool:

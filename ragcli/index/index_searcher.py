@@ -21,9 +21,8 @@ from ragcli.index.scorers import (
     score_clauses,
     tfidf_plan,
 )
-from ragcli.index.scoring import DECIMALS
 from ragcli.index.segment import Segment
-from ragcli.model import Candidate, CandidatePool, ChunkKey, StreamScore, place_of
+from ragcli.model import SCORE_DECIMALS, Candidate, CandidatePool, ChunkKey, StreamScore, place_of
 
 DocumentFilter = Callable[[DocumentRow], bool]
 EVERYTHING = SearchFilter()
@@ -145,7 +144,7 @@ class IndexSearcher:
         """
         hits: list[tuple[float, ChunkKey]] = []
         for number, (segment, found, ranges) in enumerate(zip(self._segments, scores, allowed, strict=True)):
-            best = [(round(score, DECIMALS), chunk) for score, chunk in found.best(depth, ranges)]
+            best = [(round(score, SCORE_DECIMALS), chunk) for score, chunk in found.best(depth, ranges)]
             if len(best) > depth:
                 best.sort(key=lambda hit: (-hit[0], segment.path_ord(segment.document_of(hit[1])), hit[1]))
             hits += ((score, ChunkKey(number, chunk)) for score, chunk in best[:depth])
@@ -168,7 +167,7 @@ class IndexSearcher:
         chunk: ChunkRow = segment.chunk(key.chunk)
         streams = {}
         for stream, ranking in rankings.items():
-            score = round(scores[stream][key.segment].get(key.chunk), DECIMALS)
+            score = round(scores[stream][key.segment].get(key.chunk), SCORE_DECIMALS)
             streams[stream] = ranking.get(key) or StreamScore(0, score)
         return Candidate(
             key, chunk.id, row.kind, row.path, chunk.start_line, chunk.end_line, row.format, row.language,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ragcli.config.options import IndexOptions, Limits
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.model import DocumentFormat, Failure
 
 SEGMENT_SUFFIX = ".segment"
@@ -87,7 +87,7 @@ def from_plain(name: str, plain: Any) -> Manifest:
         known["corpus"] = Corpus(**{key: plain["corpus"][key] for key in Corpus._fields})
         return Manifest(**known)
     except (KeyError, TypeError, ValueError) as error:
-        raise IndexCorruptError(f"{name} is damaged: it misses {error}", "run: ragcli index --rebuild") from error
+        raise IndexCorruptError(f"{name} is damaged: it misses {error}", REBUILD_HINT) from error
 
 
 def options_to_plain(options: IndexOptions) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import NamedTuple, Protocol
 
 from ragcli.analysis.analyzers import QueryTerm
 from ragcli.index.postings import CODE_FIELD, ENGLISH_FIELD, FREQUENCY_BITS, PATH_FIELD, SYMBOL_FIELD
-from ragcli.index.scoring import DECIMALS, K1, B, Scores, add_bm25, add_tfidf, bm25_idf, tfidf_idf, tfidf_query_weights
+from ragcli.index.scoring import K1, B, Scores, add_bm25, add_tfidf, bm25_idf, tfidf_idf, tfidf_query_weights
 from ragcli.index.segment import Segment
+from ragcli.model import SCORE_DECIMALS
 
 Ranges = list[tuple[int, int]]
 
@@ -22,7 +23,7 @@ PATH_WEIGHT = 1.0
 CODE_FIELDS = ((CODE_FIELD, 1.0, B), (SYMBOL_FIELD, SYMBOL_WEIGHT, 0.0), (PATH_FIELD, PATH_WEIGHT, 0.0))
 
 # Rounding to 9 decimals may lift a score by half a unit of the last; what is nearer than this to a cut is kept.
-SLACK = 2 * 10**-DECIMALS
+SLACK = 2 * 10**-SCORE_DECIMALS
 
 
 class Totals(NamedTuple):

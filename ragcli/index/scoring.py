@@ -12,7 +12,6 @@ from ragcli.index.postings import FREQUENCY_BITS, MAX_FREQUENCY
 # Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with the usual constants.
 K1 = 1.2
 B = 0.75
-DECIMALS = 9
 
 Scores = dict[int, float]
 

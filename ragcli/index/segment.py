@@ -13,12 +13,11 @@ from typing import Protocol
 
 import msgpack
 
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.doc_table import ChunkRow, DocumentRow, unpack_chunk, unpack_document
 from ragcli.index.postings import FREQUENCY_BITS, unpack_f64, unpack_u32, unpack_u64
 from ragcli.index.segment_format import HEADER_SIZE, SegmentTotals
 
-REBUILD_HINT = "run: ragcli index --rebuild"
 # A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.
 MAX_BLOCK_BYTES = 1 << 20
 # 4,096 numbers: 16 KiB, a quarter of a page.

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ragcli.documents import Chunk
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import SEGMENT_SUFFIX, Corpus, Manifest, SegmentInfo
 from ragcli.index.merge_policy import merge_group, with_deleted
 from ragcli.index.merging import merge_segments
-from ragcli.index.segment import REBUILD_HINT, Segment
+from ragcli.index.segment import Segment
 from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.indexing.plan import DocAddress

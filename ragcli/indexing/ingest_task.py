@@ -15,6 +15,8 @@ from ragcli.ingest import formats
 from ragcli.ingest.ingestion_service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
 from ragcli.ingest.reading import TreeReader
 from ragcli.model import FILE, DocumentFormat
+from ragcli.store.stat_cache import FAILED as FAILED
+from ragcli.store.stat_cache import LEFT_OUT as LEFT_OUT
 
 # A batch is a unit of work, of retry and of memory: a second or two of one core's work at most. It is one part in SHARE
 # of what is left, so that the last ones are small and all cores end at about the same time.
@@ -31,8 +33,6 @@ SAFE_FORMATS = frozenset(
 
 NEW = "new"
 SAME = "same"
-FAILED = "failed"
-LEFT_OUT = "left-out"
 
 
 class IngestJob(NamedTuple):

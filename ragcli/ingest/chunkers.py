@@ -6,7 +6,6 @@ lines end at the last one that is not blank.
 
 import hashlib
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from ragcli.extract import registry
 from ragcli.extract.decode import well_formed
 from ragcli.extract.text import line_starts
 from ragcli.model import DocumentFormat
+from ragcli.text.graphemes import joins
 
 # Characters of a chunk of prose, about 350 words: a page's worth of paragraphs ranks and reads better than the 16 KiB
 # that the caps allow. A run up to half as long again stays whole, pieces are of equal size.
@@ -257,8 +257,4 @@ def _between_characters(text: str, at: int, cut: int) -> int:
 
 def _continues(before: str, char: str) -> bool:
     """Tell whether `char` belongs to the character before it: a mark, a variation selector, a joined emoji."""
-    if char < "\u0300":
-        return False
-    if unicodedata.category(char) in ("Mn", "Mc", "Me") or char == "\u200d" or before == "\u200d":
-        return True
-    return "\U0001f3fb" <= char <= "\U0001f3ff"
+    return joins(char) or (before == "\u200d" and char >= "\u0300")

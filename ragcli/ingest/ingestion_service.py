@@ -20,7 +20,6 @@ from ragcli.ingest.walk import walk
 from ragcli.model import DocumentFormat
 
 # What detection may look at: a shebang, a BOM, the share of control characters.
-HEAD_BYTES = 8192
 
 
 class Ingested(NamedTuple):
@@ -83,7 +82,7 @@ class FileIngestionService:
             raw, file = reader.read(file, self._cap(by_name))
         except OSError as error:
             return _unread(file, error)
-        format = by_name or formats.detect(file.path, raw[:HEAD_BYTES])
+        format = by_name or formats.detect(file.path, raw[: formats.HEAD_BYTES])
         if format is None:
             return LeftOut(file, SkipReason.BINARY if looks_binary(raw) else SkipReason.UNSUPPORTED)
         return self._ingest(file, raw, format, known)

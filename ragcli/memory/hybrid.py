@@ -1,15 +1,14 @@
-"""HybridRetriever: several streams fused by reciprocal rank, in the seed's order exactly."""
+"""HybridRetriever: several streams fused by reciprocal rank, without signals."""
 
 import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ragcli.config.options import MAX_PER_FILE
 from ragcli.errors import UsageError
 from ragcli.memory.streams import Stream
 from ragcli.model import ADDED, FILE, Candidate, ChunkKey, SearchResult, StreamScore
 from ragcli.retrieval.ranking import cap_per_file, fuse
-
-MAX_PER_FILE = 3
 
 
 class Retrieval(NamedTuple):

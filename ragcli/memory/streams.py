@@ -14,16 +14,15 @@ from typing import NamedTuple, Protocol
 from ragcli.analysis.analyzers import QueryTerm, code_query, code_terms, english_query, english_terms
 from ragcli.index.postings_builder import vector_norm
 from ragcli.index.scoring import (
-    DECIMALS,
     bm25_idf,
     bm25_weight,
     tfidf_document_weight,
     tfidf_idf,
     tfidf_query_weights,
 )
-from ragcli.model import Document, SearchResult, StreamScore
+from ragcli.model import SCORE_DECIMALS, Document, SearchResult, StreamScore
 
-# The seed's: a server's memory is shared by sessions that come and go.
+# A server's memory is shared by sessions that come and go.
 MAX_DOCUMENTS = 10_000
 EXPIRY_SECONDS = 3600.0
 
@@ -90,7 +89,7 @@ class _Collection:
         return scores
 
     def best(self, scores: Scores, stream: str, top_k: int) -> list[SearchResult]:
-        rounded = {id_: round(score, DECIMALS) for id_, score in scores.items()}
+        rounded = {id_: round(score, SCORE_DECIMALS) for id_, score in scores.items()}
         ranked = sorted(rounded, key=lambda id_: (-rounded[id_], *_place(self.held[id_].document)))
         return [
             _result(self.held[id_].document, stream, rank, rounded[id_]) for rank, id_ in enumerate(ranked[:top_k], 1)

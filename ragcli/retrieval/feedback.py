@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from ragcli.analysis.analyzers import QueryTerm, count_terms
-from ragcli.model import Candidate
+from ragcli.model import SCORE_DECIMALS, Candidate
 from ragcli.retrieval import weights
 from ragcli.retrieval.signals import mostly_source
 
@@ -48,4 +48,4 @@ def expansion(scored: Sequence[tuple[float, str]], idf: Callable[[Sequence[str]]
 
 
 def _best(found: Mapping[str, float], count: int) -> list[str]:
-    return sorted(found, key=lambda term: (-round(found[term], weights.DECIMALS), term))[:count]
+    return sorted(found, key=lambda term: (-round(found[term], SCORE_DECIMALS), term))[:count]

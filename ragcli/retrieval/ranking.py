@@ -1,4 +1,4 @@
-"""Candidates to a ranked list: the seed's fusion, or ours of streams and signals; then copies and the cap per file.
+"""Candidates to a ranked list: the plain fusion, or ours of streams and signals; then copies and the cap per file.
 
 Pure, but for the texts that a quoted phrase makes it ask for. Ties end at (path, line) before any cut.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragcli.config.options import QueryOptions
-from ragcli.model import Candidate, ChunkKey, place_of
+from ragcli.model import SCORE_DECIMALS, Candidate, ChunkKey, place_of
 from ragcli.retrieval import signals, weights
 from ragcli.retrieval.query import Query, read_query
 
@@ -30,7 +30,7 @@ def rank(
 ) -> list[Ranked]:
     """Rank candidates, best first. `texts` is asked for the chunks that may hold a quoted phrase."""
     if not settings.signals:
-        return cap_per_file(fuse(candidates, weights.SEED_STREAMS), settings.max_per_file)
+        return cap_per_file(fuse(candidates, weights.FUSED_STREAMS), settings.max_per_file)
     shape = read_query(query)
     ranked = _ordered(_scored(shape, candidates, settings.explain))
     if shape.phrases and texts:
@@ -48,7 +48,7 @@ def fuse(candidates: Iterable[Candidate], stream_weights: Mapping[str, float]) -
             if (found := candidate.streams.get(stream)) and found.rank > 0
         }
         if parts:
-            fused.append(Ranked(candidate, round(sum(parts.values()), weights.DECIMALS), parts))
+            fused.append(Ranked(candidate, round(sum(parts.values()), SCORE_DECIMALS), parts))
     return _ordered(fused)
 
 
@@ -113,7 +113,7 @@ def _scored(query: Query, candidates: Sequence[Candidate], explain: bool) -> Ite
         whole = math.prod(factors.values())
         for own in members:
             repeat = 1.0 if own is best else signals.repeat(own.candidate)
-            score = round(own.score * whole * repeat, weights.DECIMALS)
+            score = round(own.score * whole * repeat, SCORE_DECIMALS)
             parts = _parts(own, {**factors, "repeat": repeat}, names[path]) if explain else {}
             yield Ranked(own.candidate, score, parts)
 
@@ -142,7 +142,7 @@ def _parts(own: _Own, factors: Mapping[str, float], names: Mapping[str, float]) 
         else:
             parts[name] = score * (factor - 1.0)
         score *= factor
-    return {name: round(value, weights.DECIMALS) for name, value in parts.items() if value}
+    return {name: round(value, SCORE_DECIMALS) for name, value in parts.items() if value}
 
 
 def _with_phrases(
@@ -156,7 +156,7 @@ def _with_phrases(
         added = weights.PHRASE * signals.phrase_share(query, text)
         if added:
             parts = {**hit.parts, "phrase": added} if hit.parts else hit.parts
-            result[position] = Ranked(hit.candidate, round(hit.score + added, weights.DECIMALS), parts)
+            result[position] = Ranked(hit.candidate, round(hit.score + added, SCORE_DECIMALS), parts)
     return _ordered(result)
 
 

@@ -21,7 +21,7 @@ def retrieve(
     """The best `top_k` chunks, best first, and the pool they were chosen from.
 
     The pool does not depend on `top_k` up to 100, so that a shorter list is the beginning of a longer one. Without
-    signals it is the seed's: two streams, each asked for twice `top_k`.
+    signals it is that of the plain fusion: two streams, each asked for twice `top_k`.
     """
     if options.signals:
         depth = max(POOL, 2 * top_k)

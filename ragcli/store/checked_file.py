@@ -11,8 +11,8 @@ import sys
 import zlib
 from array import array
 
-from ragcli.errors import IndexCorruptError
-from ragcli.store.codec import FORMAT_MAJOR, FORMAT_MINOR, REBUILD_HINT, check_version
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
+from ragcli.store.codec import FORMAT_MAJOR, FORMAT_MINOR, check_version
 from ragcli.store.directory import ByteSource, Directory
 
 # Rows of candidates lie all over a segment: pages of 64 KiB would have a query read and check four times the bytes,

@@ -13,11 +13,10 @@ from typing import Any
 
 import msgpack
 
-from ragcli.errors import IndexCorruptError, IndexVersionError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError, IndexVersionError
 
 FORMAT_MAJOR = 1
 FORMAT_MINOR = 0
-REBUILD_HINT = "run: ragcli index --rebuild"
 
 _FRAME = struct.Struct("<8sHHI")
 

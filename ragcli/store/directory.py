@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from ragcli.errors import IndexCorruptError, LockedError, StoreError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError, LockedError, StoreError
 
 DRAFT_PREFIX = ".draft-"
 LOCK_NAME = "lock"
 _O_BINARY = getattr(os, "O_BINARY", 0)
-BROKEN_HINT = "check the disk, then run: ragcli index --rebuild"
+BROKEN_HINT = f"check the disk, then {REBUILD_HINT}"
 _BROKEN = frozenset((errno.EIO, errno.EBADMSG, getattr(errno, "EUCLEAN", errno.EIO)))
 
 

@@ -10,10 +10,10 @@ import contextlib
 import re
 from typing import Any, NamedTuple
 
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.manifest import SEGMENT_SUFFIX, Manifest, from_plain, to_plain
 from ragcli.store.checked_file import CheckedFile, CheckedFileWriter
-from ragcli.store.codec import REBUILD_HINT, decode, encode
+from ragcli.store.codec import decode, encode
 from ragcli.store.directory import DRAFT_PREFIX, Directory, write_file
 
 CURRENT = "CURRENT"

@@ -2,7 +2,7 @@
 
 REPOS holds a checkout per repository; QUERIES.json lists {"repo", "benchmark_root", "query", "relevant": [{"path"}]}.
 A text DIR has corpus.jsonl, queries.jsonl and qrels.tsv. Everything is indexed once, then asked with all signals,
-with the seed's order, and with one signal removed at a time. NDCG@10 over the ten chunks shown (`hits`), over files
+with the plain fusion, and with one signal removed at a time. NDCG@10 over the ten chunks shown (`hits`), over files
 (`files`), over documents (`text`); CPU time a query in this process.
 """
 
@@ -21,7 +21,7 @@ from ragcli.retrieval import weights
 from ragcli.session.service import SessionManager
 
 DEPTH = 30
-SEED = "the seed's order"
+PLAIN = "the plain fusion"
 EVERYTHING = "everything on"
 
 
@@ -164,7 +164,7 @@ def main() -> None:
         run(QueryOptions())  # first reads, imports
         base = run(QueryOptions())
         report(EVERYTHING, base, None)
-        report(SEED, run(QueryOptions(signals=False)), base)
+        report(PLAIN, run(QueryOptions(signals=False)), base)
         for label, values in without().items():
             if not args.only or label in args.only:
                 with changed(values):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from ragcli.cli.rendering import excerpt, render_search
 from ragcli.cli.rendering.shown_paths import shown_path
 from ragcli.cli.terminal.output import json_text
-from ragcli.cli.terminal.styles import Terminal, cells, cut, terminal, visible, visible_name
+from ragcli.cli.terminal.styles import Terminal, cells, cut, terminal
 from ragcli.model import SearchOutcome, SearchResult
+from ragcli.text.escapes import visible, visible_name
 
 anything = st.text(st.characters(exclude_categories=()), max_size=120)
 

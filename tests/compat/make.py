@@ -49,7 +49,7 @@ ADDED = (("added kiwi one", {"topic": "fruit", "number": 1}), ("added harbour\r\
 
 
 def answers(rag: RagService) -> dict[str, Any]:
-    """All that is stored, and the seed's order of it, which no later ranking changes."""
+    """All that is stored, and the plain fusion's order of it, which no later ranking changes."""
     options = QueryOptions(signals=False, max_per_file=9)
     status = status_value(rag.get_status())
     for key in ("bytes", "last_indexed", "root", "session"):

@@ -9,8 +9,8 @@ import typer
 from ragcli.cli import session_context
 from ragcli.cli.options import shared_values
 from ragcli.cli.terminal import output
-from ragcli.cli.terminal.styles import visible
 from ragcli.errors import RagError, UsageError
+from ragcli.text.escapes import visible
 
 TOKEN_VARIABLE = "RAGCLI_MCP_TOKEN"
 

@@ -7,10 +7,11 @@ import typer
 from ragcli.cli import session_context
 from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.terminal import output
-from ragcli.cli.terminal.styles import DIM, paint, visible_name
+from ragcli.cli.terminal.styles import DIM, paint
 from ragcli.cli.terminal.tty import stdout_terminal
 from ragcli.config.resolve import Settings, entries
 from ragcli.errors import SessionNotFoundError
+from ragcli.text.escapes import visible_name
 
 
 def config(ctx: typer.Context) -> int:

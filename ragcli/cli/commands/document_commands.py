@@ -11,10 +11,10 @@ from ragcli.cli.options import shared_values
 from ragcli.cli.rendering.shown_paths import document_id
 from ragcli.cli.search_options import Strings, Wait
 from ragcli.cli.terminal import output
-from ragcli.cli.terminal.styles import visible_name
 from ragcli.cli.terminal.tty import stdout_terminal
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, UsageError
 from ragcli.model import DocumentInfo, FileInfo, Scalar
+from ragcli.text.escapes import visible_name
 
 if TYPE_CHECKING:
     from ragcli.session.service import RagService

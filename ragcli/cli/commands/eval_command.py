@@ -195,7 +195,7 @@ def _verdict(answers: Sequence["Answer"], least: float | None) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    from ragcli.cli.terminal.styles import visible_name
+    from ragcli.text.escapes import visible_name
 
     shown = ", ".join(map(visible_name, names[:3]))
     return f"{shown} …" if len(names) > 3 else shown

@@ -112,7 +112,7 @@ def _for_stdout(prompt: str) -> str:
     """Return the prompt as it is for a program; on a terminal the question may not drive it either."""
     if not sys.stdout.isatty():
         return prompt
-    from ragcli.cli.terminal.styles import visible
+    from ragcli.text.escapes import visible
 
     return visible(prompt)
 
@@ -126,7 +126,7 @@ def _tell(made: ContextPrompt, max_tokens: int | None, shared: Shared) -> None:
         )
         output.say(f"ragcli: {reason}; the prompt is the question alone")
     if shared.verbose:
-        from ragcli.cli.terminal.styles import visible_name
+        from ragcli.text.escapes import visible_name
 
         for result in made.evidence:
             name = visible_name(result.file) if result.file else f"<{result.id}>"

@@ -150,7 +150,7 @@ def _json(outcome: SearchOutcome, *, lines: bool) -> None:
 
 def _paths(outcome: SearchOutcome, null: bool) -> None:
     from ragcli.cli.rendering.shown_paths import shown_path, working_directory
-    from ragcli.cli.terminal.styles import visible_name
+    from ragcli.text.escapes import visible_name
 
     cwd = working_directory()
     files = list(dict.fromkeys(result.file for result in outcome.results if result.file))

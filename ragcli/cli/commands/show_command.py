@@ -37,7 +37,7 @@ def show(ctx: typer.Context, name: Name, text: TextFlag = False) -> int:
         return 0
     terminal = stdout_terminal(shared)
     if text:
-        from ragcli.cli.terminal.styles import visible
+        from ragcli.text.escapes import visible
 
         output.write(visible(stored.text) if terminal.is_terminal else stored.text)
         if terminal.is_terminal and not stored.text.endswith("\n"):

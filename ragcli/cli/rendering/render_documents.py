@@ -3,21 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragcli.cli.rendering.render_search import place
-from ragcli.cli.terminal.styles import (
-    BOLD,
-    CYAN,
-    DIM,
-    NUMBER,
-    PATH,
-    RED,
-    Terminal,
-    cells,
-    cut,
-    paint,
-    visible,
-    visible_name,
-)
+from ragcli.cli.terminal.styles import BOLD, CYAN, DIM, NUMBER, PATH, RED, Terminal, cells, cut, paint
 from ragcli.model import DocumentInfo, FileInfo, Scalar, StoredDocument
+from ragcli.text.escapes import visible, visible_name
 
 
 def document_lines(documents: Sequence[DocumentInfo], terminal: Terminal) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ragcli.cli.terminal.styles import BOLD, Terminal, cells, paint, visible_name
+from ragcli.cli.terminal.styles import BOLD, Terminal, cells, paint
 from ragcli.evaluation.evaluate import Answer, Comparison, Summary
 from ragcli.evaluation.measures import Difference, Interval
 from ragcli.evaluation.report import Report, measure_names
+from ragcli.text.escapes import visible_name
 
 _ALL = "all"
 

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ragcli.cli.terminal.styles import BOLD, DIM, RED, Terminal, paint, visible_name
+from ragcli.cli.terminal.styles import BOLD, DIM, RED, Terminal, paint
 from ragcli.documents import IndexReport, Skipped, SkipReason
 from ragcli.model import Failure
+from ragcli.text.escapes import visible_name
 
 _SHOWN_FAILURES = 10
 # Skipped by a default rule too, but nobody misses them among the results.

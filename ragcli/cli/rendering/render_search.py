@@ -4,23 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from ragcli.cli.rendering import excerpt
 from ragcli.cli.rendering.shown_paths import result_path
-from ragcli.cli.terminal.styles import (
-    BOLD,
-    CYAN,
-    DIM,
-    MATCH,
-    NUMBER,
-    PATH,
-    STALE,
-    Terminal,
-    cells,
-    cut,
-    link,
-    paint,
-    visible,
-    visible_name,
-)
+from ragcli.cli.terminal.styles import BOLD, CYAN, DIM, MATCH, NUMBER, PATH, STALE, Terminal, cells, cut, link, paint
 from ragcli.model import Scalar, SearchOutcome, SearchResult
+from ragcli.text.escapes import visible, visible_name
 
 EXCERPT_LINES = 4
 _TAB = "    "

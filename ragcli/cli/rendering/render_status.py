@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragcli.cli.rendering.render_index import failure_lines
-from ragcli.cli.terminal.styles import BOLD, Terminal, paint, visible_name
+from ragcli.cli.terminal.styles import BOLD, Terminal, paint
 from ragcli.model import IndexStatus
+from ragcli.text.escapes import visible_name
 
 _SHOWN_FAILURES = 5
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")

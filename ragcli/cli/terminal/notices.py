@@ -33,6 +33,6 @@ def refresh(service: "RagService", shared: Shared) -> None:
 
 
 def _safe(text: str) -> str:
-    from ragcli.cli.terminal.styles import visible_name  # compiles expressions that most searches do without
+    from ragcli.text.escapes import visible_name  # compiles expressions that most searches do without
 
     return visible_name(text)

@@ -71,12 +71,10 @@ def write_json(value: Mapping[str, object], *, indent: int | None = None) -> Non
 def json_text(value: Mapping[str, object], *, ascii_only: bool, indent: int | None = None) -> str:
     """Return a JSON object as text that neither breaks a stream nor drives a terminal."""
     import json
-    import re
 
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, allow_nan=False)
-    # Raw DEL, C1 controls and bidirectional overrides would act on a terminal; lone surrogates are no UTF-8.
-    unsafe = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-    return re.sub(unsafe, lambda match: f"\\u{ord(match[0]):04x}", text)
+    from ragcli.text.escapes import safe_json
+
+    return safe_json(json.dumps(value, ensure_ascii=ascii_only, indent=indent, allow_nan=False))
 
 
 def takes_all(encoding: str | None) -> bool:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from ragcli.cli.options import Shared
 from ragcli.cli.terminal import output
-from ragcli.cli.terminal.styles import visible_name
 from ragcli.documents import IndexProgress, ProgressCallback
+from ragcli.text.escapes import visible_name
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.05

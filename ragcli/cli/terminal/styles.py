@@ -1,20 +1,15 @@
-"""What a terminal is told: which escapes it gets, how wide a text is, and how hostile characters are shown.
+"""What a terminal is told: which escapes it gets, and how wide a text is.
 
-Pure functions over text and environment. Never writes, and never lets a control character of a file through.
+Pure functions over text and environment.
 """
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-BOLD, DIM, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "1", "2", "31", "32", "33", "34", "35", "36"
+BOLD, DIM, RED, CYAN = "1", "2", "31", "36"
 MATCH, PATH, NUMBER, STALE = "1;31", "35", "32", "33"
 
 _NARROWEST = 20
-# C0, DEL, C1, marks and overrides of direction, line separators, lone surrogates.
-_HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_HOSTILE_IN_NAMES = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Terminal(NamedTuple):
@@ -56,16 +51,6 @@ def link(terminal: Terminal, path: str, text: str) -> str:
     return f"\x1b]8;;file://{quote(host)}{quote(os.fsencode(path))}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
-def visible(text: str) -> str:
-    """Show every character of a text that could drive a terminal as an escape; line ends and tabs stay."""
-    return _HOSTILE.sub(_escape, text)
-
-
-def visible_name(name: str) -> str:
-    """Show a name on one line: control characters, line ends and bytes that are not UTF-8 become escapes."""
-    return _HOSTILE_IN_NAMES.sub(_escape, name)
-
-
 def cells(text: str) -> int:
     """Count the terminal cells that a text without control characters takes."""
     return len(text) if text.isascii() else sum(map(_cell, text))
@@ -96,14 +81,6 @@ def _cell(character: str) -> int:
     if category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is not UTF-8 (PEP 383)
-        return f"\\x{code - 0xDC00:02x}"
-    return _NAMED.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def _has_links(environ: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import looks_binary, normalize
+from ragcli.extract.heading_path import SEPARATOR, HeadingPath, under
 from ragcli.extract.refusal import refused
 from ragcli.extract.text import bounded_blocks
 from ragcli.extract.web.html_text import render
@@ -51,7 +52,7 @@ class NotebookExtractor:
         pieces: list[str] = []
         blocks: list[Block] = []
         shortened = 0
-        path: list[tuple[int, str]] = []
+        path: HeadingPath = ()
         for number, raw_cell in enumerate(cells, 1):
             cell, cut = _cell(raw_cell)
             shortened += cut
@@ -186,7 +187,7 @@ def _shortened(text: str) -> str:
     return f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
-def _headings(source: str, path: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _headings(source: str, path: HeadingPath) -> HeadingPath:
     """Follow the headings of a markdown cell."""
     fenced = False
     for line in source.split("\n"):
@@ -194,12 +195,12 @@ def _headings(source: str, path: list[tuple[int, str]]) -> list[tuple[int, str]]
         match = None if fenced else _HEADING.match(line)
         if match is not None:
             title = match[2].strip().rstrip("#").strip()[:200]
-            path = [part for part in path if part[0] < len(match[1])] + [(len(match[1]), title)]
+            path = under(path, len(match[1]), title)
     return path
 
 
-def _shown(number: int, path: list[tuple[int, str]]) -> dict[str, Scalar]:
+def _shown(number: int, path: HeadingPath) -> dict[str, Scalar]:
     shown: dict[str, Scalar] = {"cell": number}
     if path:
-        shown["heading"] = " > ".join(title for _, title in path)
+        shown["heading"] = SEPARATOR.join(title for _, title in path)
     return shown

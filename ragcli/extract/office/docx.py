@@ -11,6 +11,7 @@ from docx.oxml.parser import element_class_lookup
 
 from ragcli.documents import ExtractionContext, NormalizedDocument
 from ragcli.extract.builder import BLOCK_BYTES, Piece, assemble, split_lines
+from ragcli.extract.heading_path import SEPARATOR, HeadingPath, under
 from ragcli.extract.office.docx_story import Line, Story, W, outline_level
 from ragcli.extract.office.drawing import Graphics
 from ragcli.extract.office.opc import Element, Package, relation_id, short
@@ -138,19 +139,19 @@ def _margins(package: Package, main: str, document: Element) -> Iterator[Piece]:
 
 def _sections(lines: list[Line]) -> Iterator[Piece]:
     """Yield the lines under each heading, the heading first, in pieces that fit a chunk."""
-    path: list[tuple[int, str]] = []
+    path: HeadingPath = ()
     section: list[str] = []
     for line in lines:
         if line.level is not None:
             yield from _pieces(section, path)
             heading = " ".join(line.text.split())[:_MAX_HEADING]
-            path = [*((level, text) for level, text in path if level < line.level), (line.level, heading)]
+            path = under(path, line.level, heading)
             section = []
         section.append(line.text)
     yield from _pieces(section, path)
 
 
-def _pieces(section: list[str], path: list[tuple[int, str]]) -> Iterator[Piece]:
-    metadata: Metadata = {"heading": " > ".join(text for _, text in path)} if path else {}
+def _pieces(section: list[str], path: HeadingPath) -> Iterator[Piece]:
+    metadata: Metadata = {"heading": SEPARATOR.join(text for _, text in path)} if path else {}
     for lines in split_lines(section, BLOCK_BYTES):
         yield Piece(lines, metadata)

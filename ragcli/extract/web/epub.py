@@ -20,6 +20,7 @@ from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import normalize
+from ragcli.extract.heading_path import SEPARATOR
 from ragcli.extract.office.packages import PackageRefused, open_archive, part_names, refusal, scan
 from ragcli.extract.refusal import refused
 from ragcli.extract.web.html import section_blocks
@@ -109,7 +110,7 @@ def _missing_note(missing: list[str]) -> list[str]:
 def _chapter(page: Rendered, name: str) -> str:
     """Name a chapter by its first heading, its title, or its file."""
     first = next((heading for _, heading in page.marks if heading), "")
-    return (first.partition(" > ")[0] or page.title or posixpath.basename(name).rpartition(".")[0])[:_MAX_TITLE]
+    return (first.partition(SEPARATOR)[0] or page.title or posixpath.basename(name).rpartition(".")[0])[:_MAX_TITLE]
 
 
 def _package(

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ragcli.errors import DocumentProcessingError, FailureCode
 from ragcli.extract.decode import well_formed
+from ragcli.extract.heading_path import SEPARATOR, HeadingPath, under
 
 MAX_TREE_TAGS = 50_000  # start and end tags; as a tree 1 to 2 s and at most 45 MiB
 MAX_TREE_CHARS = 2_000_000  # libxml2 cuts a text at 10,000,000 bytes of UTF-8, and Beautiful Soup has no way to say no
@@ -170,7 +171,7 @@ class _Page:
         self._hidden: int | None = None  # the depth of the outermost hidden element
         self._verbatim = self._titles = self._drawings = 0  # how many such elements are open
         self._cells = False
-        self._path: list[tuple[int, str]] = []
+        self._path: HeadingPath = ()
         self._heading: tuple[int, int, int] | None = None  # level, its first piece, offset
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -268,8 +269,8 @@ class _Page:
             return
         level, first, offset = heading
         words = " ".join("".join(self.out[first:]).split())[:_MAX_HEADING]
-        self._path = [part for part in self._path if part[0] < level] + [(level, words)]
-        path = " > ".join(part for _, part in self._path)
+        self._path = under(self._path, level, words)
+        path = SEPARATOR.join(part for _, part in self._path)
         if self.marks[-1][0] == offset:
             self.marks.pop()
         self.marks.append((offset, path))
