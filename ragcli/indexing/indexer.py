@@ -6,13 +6,12 @@ Until the last step readers see the previous generation, and any error leaves it
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.keys import available_workers
 from ragcli.documents import IndexProgress, IndexReport, ProgressCallback, SkipReason, Walk
-from ragcli.errors import RagError, SourceRejectedError
+from ragcli.errors import SourceRejectedError
 from ragcli.index.manifest import Manifest
 from ragcli.indexing.added_documents import ids_digest, reconcile
 from ragcli.indexing.base_generation import base_generation
@@ -20,9 +19,15 @@ from ragcli.indexing.index_writer import IndexWriter
 from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, IngestJob, WorkItem, batches, is_small, process
 from ragcli.indexing.plan import DocAddress, IndexPlan, check_format, items, plan, without
 from ragcli.indexing.request import IndexRequest
-from ragcli.indexing.run_summary import RunSummary, failed_outcome, nothing_usable, pipeline_digest, strict_failure
+from ragcli.indexing.run_summary import (
+    RunSummary,
+    failed_outcome,
+    nothing_usable,
+    pipeline_digest,
+    strict_failure,
+    unused_patterns,
+)
 from ragcli.ingest.chunkers import check_limits
-from ragcli.ingest.patterns import unmatched
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.model import Document
 from ragcli.store.document_file import load_documents
@@ -56,10 +61,6 @@ class FileIndexer:
         finally:
             run.close()
 
-    def clear_hashes(self) -> None:
-        """Forget what the files looked like, so that the next run reads all of them."""
-        save_stats(self._store.directory, self._store.current_number(), StatCache(0, "", {}, []))
-
 
 class _Run:
     """The state of one run."""
@@ -89,10 +90,6 @@ class _Run:
         base, cache = sound.manifest, sound.cache
         self._notices += sound.notices
         self._documents = load_documents(self._store.directory)
-        if cache is None and request.run.workers is None and not request.run.dry_run and not request.only:
-            self._pool = self._new_pool(available_workers())
-            with suppress(RagError):  # a small tree does without; a large one will say so itself
-                self._pool.start()  # every file will be read: workers import while this process walks
         found = self._walk(base)
         check_format(found, request.options.format)
         if cache is not None and not request.run.verify and self._is_settled(base):
@@ -112,9 +109,7 @@ class _Run:
         if request.only:
             return Walk([walk_file(os.path.join(request.root, request.only), request.options)], [], [])
         found = without(walk(request.root, request.options), request.root, request.store)
-        paths = [file.path for file in found.files]
-        for pattern in unmatched(request.options.include, paths) if paths else ():
-            self._notices.append(f"--include {pattern} matches no file; ** crosses directories, as in **/*.py")
+        self._notices += unused_patterns(request.options, found)
         if not found.files:
             self._check_empty(base, found)
         return found
@@ -200,11 +195,8 @@ class _Run:
         workers = self._request.run.workers
         if workers is None:
             workers = 0 if is_small(todo) else available_workers()
-        if self._pool is not None and not workers:
-            self._pool.close()
-            self._pool = None
-        pool = self._pool or self._new_pool(workers)
-        for outcome in pool.run(batches(todo)):
+        self._pool = self._new_pool(workers)
+        for outcome in self._pool.run(batches(todo)):
             for result in outcome.results:
                 for batch in result.packed:
                     writer.add(batch)

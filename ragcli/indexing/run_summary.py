@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import IndexOptions
-from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile
+from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import FailureCode, SourceRejectedError, StrictError
 from ragcli.extract.registry import SPECS
 from ragcli.index.manifest import options_to_plain
 from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, WorkItem
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
+from ragcli.ingest.patterns import unmatched
 from ragcli.model import Failure
 from ragcli.store import stat_cache as stats
 from ragcli.store.stat_cache import FileState
@@ -122,9 +123,12 @@ def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError
     """Name the rule that left out most, since that is nearly always the mistake."""
     rules = Counter(f"{entry.reason.value} {entry.rule}".rstrip() for entry in skipped)
     (rule, count), *_ = sorted(rules.items(), key=lambda item: (-item[1], item[0])) or [("nothing", 0)]
+    hint = "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files"
+    if rule == SkipReason.NOT_INCLUDED.value:
+        hint = "no file matches --include: a name means it at any depth, as '*.py', /name at the root alone"
     return SourceRejectedError(
         f"{root} holds no file that can be indexed: 0 files, {len(skipped):,} paths left out, {count:,} by: {rule}",
-        "see all with: ragcli index --dry-run -v; --no-ignore reads no ignore files",
+        hint,
     )
 
 
@@ -135,3 +139,17 @@ def failed_outcome(failure: ItemFailure[WorkItem]) -> FileOutcome:
     """What became of a file whose reading failed a worker."""
     reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
     return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)
+
+
+def unused_patterns(options: IndexOptions, found: Walk) -> list[str]:
+    """A notice for each pattern that means none of the files and directories that the walk met."""
+    left_out = [entry for entry in found.skipped if entry.reason == SkipReason.EXCLUDED]
+    taken = [file.path for file in found.files]
+    notices = [
+        f"--include {pattern} matches no file" for pattern in (unmatched(options.include, taken) if taken else ())
+    ]
+    used = {entry.rule for entry in left_out}
+    for pattern in options.exclude:
+        if pattern not in used and not pattern.startswith("!"):
+            notices.append(f"--exclude {pattern} matches no file: a name means it at any depth, /name at the root")
+    return notices

@@ -1,65 +1,139 @@
 """Include and exclude patterns of an index, and `-g` globs of a search, as questions about one path.
 
-Pure: no files, no ignore files. Patterns are about whole paths relative to the root, character by character: `*` and
-`?` do not cross `/`, `**` stands for any number of segments, `[a-z]` is a class, `{a,b}` an alternative, `\\` takes the
-next character as it is. A pattern that ends in `/` means all that is below.
+Pure: no files, no ignore files. A pattern means what it means in a `.gitignore` at the root: without a slash it is
+about names at any depth, with one about the path from the root; a directory's name covers what is below it, and one
+that ends in `/` is about directories alone; `*` and `?` do not cross `/`, `**` does. Besides, `{a,b}` is an
+alternative, as in `rg -g`, and a leading `./` is the root. pathspec matches, by re2 where that is installed: in linear
+time.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from ragcli.documents import SkipReason
 from ragcli.errors import UsageError
-from ragcli.ingest.wildmatch import parse, path_regex
+from ragcli.ingest.wildmatch import parse
 
 _MAX_ALTERNATIVES = 1_000  # of one pattern; `{a,b}` twenty times over would be a million
-Match = Callable[[str], object]
+# Whether a path is meant; a directory's ends in `/`.
+Match = Callable[[str], bool]
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile one pattern for `fullmatch`; UsageError when it can match nothing."""
-    body = pattern.removeprefix("./").removeprefix("/")
-    if body.endswith("/"):
-        body += "**"
-    regexes: list[str] = []
-    for alternative in _alternatives(body, pattern):
-        segments = parse(alternative) if alternative else None
-        if segments is None:
-            raise UsageError(
-                f"{pattern!r} is not a usable pattern", "close each [ and {, and end with no lone backslash"
-            )
-        regexes.append(path_regex(segments))
-    return re.compile("|".join(f"(?:{regex})" for regex in regexes))
+class Patterns:
+    """An ordered list of patterns. One that begins with `!` takes back what those before it meant.
+
+    UsageError for a pattern that can match nothing.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._owners: list[str] = []
+        lines: list[str] = []
+        for pattern in patterns:
+            negation = "!" if pattern.startswith("!") else ""
+            for line in _lines(pattern.removeprefix("!"), pattern):
+                lines.append(negation + line)
+                self._owners.append(pattern)
+        self._check = _checker(lines)
+
+    def __bool__(self) -> bool:
+        return bool(self._owners)
+
+    def decisive(self, path: str) -> str | None:
+        """The pattern that means a path, a directory's ending in `/`; None where none does or a later takes it back."""
+        # re2 takes no byte that is not UTF-8, and no pattern can name one.
+        found = self._check(path if path.isascii() else _LONE_SURROGATE.sub("\ufffd", path))
+        return self._owners[found.index] if found.include else None
+
+
+def compiled(pattern: str) -> Match:
+    """Compile one pattern; UsageError where it can match nothing."""
+    check = _checker(_lines(pattern, pattern))
+    return lambda path: bool(check(path if path.isascii() else _LONE_SURROGATE.sub("\ufffd", path)).include)
+
+
+def _lines(body: str, pattern: str) -> list[str]:
+    """A pattern as lines of a `.gitignore`, one for each alternative."""
+    if body.startswith("./"):
+        body = f"/{body.removeprefix('./')}"
+    lines = _alternatives(body, pattern)
+    if any(parse(line.strip("/")) is None or not line.strip("/") for line in lines):
+        raise UsageError(f"{pattern!r} is not a usable pattern", "close each [ and {, and end with no lone backslash")
+    return [_as_ignored(line) for line in lines]
+
+
+def _as_ignored(line: str) -> str:
+    """A pattern as a line of a `.gitignore`: what that takes for a comment or an exception is a name here.
+
+    `docs/**` is all below docs and not docs itself, which pathspec would take with it.
+    """
+    line = line.replace("\\/", "/")
+    if line.endswith("/**") and line.strip("/*"):
+        line += "/*"
+    return f"\\{line}" if line.startswith(("#", "!")) else line
+
+
+def _checker(lines: Sequence[str]) -> Callable[[str], Any]:
+    """What pathspec says of a path; POSIX classes, which it does not know, are spelt out before."""
+    import pathspec  # 40 ms that only a run or a search with patterns pays
+
+    spelt = [_POSIX_CLASS.sub(lambda found: _POSIX[found[1]], line) for line in lines]
+    backend = "re2" if _has_re2() else "simple"
+    return pathspec.GitIgnoreSpec.from_lines(spelt, backend=backend).check_file
+
+
+def _has_re2() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("re2") is not None
+
+
+_POSIX = {
+    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "lower": "a-z", "upper": "A-Z", "xdigit": "0-9a-fA-F",
+    "space": " \t\n\r\f\v", "punct": "!-.:-@\\[-`{-~",
+}  # fmt: skip
+_POSIX_CLASS = re.compile(rf"\[:({'|'.join(_POSIX)}):\]")
 
 
 class Selector:
     """Decides which files an index takes: any include (all when none is given), then no exclude."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        self._include = [compiled(pattern).fullmatch for pattern in include]
-        self._exclude = [(pattern, compiled(pattern).fullmatch) for pattern in exclude]
-        # A pattern that takes all below a directory takes the directory: the walk need not go there.
-        self._below = [(pattern, match) for pattern in exclude if (match := _directory(pattern)) is not None]
+        self._include = Patterns(include) if include else None
+        self._exclude = Patterns(exclude) if exclude else None
+        # A pattern that takes all below a directory takes the directory, where nothing can be taken back.
+        bases = [] if any(p.startswith("!") for p in exclude) else [p for p in exclude if p.endswith("/**")]
+        self._below = [(p, compiled(_base(p))) for p in bases if p.strip("/*.")]
 
     def __bool__(self) -> bool:
-        return bool(self._include or self._exclude)
+        return self._include is not None or self._exclude is not None
 
     def leaves_out(self, path: str) -> tuple[SkipReason, str] | None:
         """Say why a file is not taken, and by which exclude; None when it is."""
-        if self._include and not any(match(path) for match in self._include):
+        if self._include is not None and self._include.decisive(path) is None:
             return SkipReason.NOT_INCLUDED, ""
-        found = next((pattern for pattern, match in self._exclude if match(path)), None)
+        found = None if self._exclude is None else self._exclude.decisive(path)
         return None if found is None else (SkipReason.EXCLUDED, found)
 
     def prunes(self, directory: str) -> str | None:
-        """Name the exclude that takes all below a directory; None when there is none."""
-        return next((pattern for pattern, match in self._below if match(directory)), None)
+        """Name the exclude that takes a directory with all below it; None when there is none."""
+        if self._exclude is None:
+            return None
+        whole = self._exclude.decisive(f"{directory}/")
+        return whole or next((pattern for pattern, match in self._below if match(f"{directory}/")), None)
+
+
+def _base(pattern: str) -> str:
+    """The directory of a pattern `directory/**`, from the root as that pattern is."""
+    base = pattern.replace("\\/", "/").removesuffix("**").removeprefix("./")
+    return base if base.startswith(("/", "**/")) else f"/{base}"
 
 
 def unmatched(patterns: Iterable[str], paths: Sequence[str]) -> list[str]:
     """List the patterns that match none of the paths, for a hint."""
-    return [pattern for pattern in patterns if not any(map(compiled(pattern).fullmatch, paths))]
+    return [pattern for pattern in patterns if not any(map(compiled(pattern.removeprefix("!")), paths))]
 
 
 class GlobFilter:
@@ -86,7 +160,7 @@ class GlobFilter:
             at = 0
             while at >= 0 and covered is not False:
                 at = directory.find("/", at + 1)
-                own = self._verdict(directory if at < 0 else directory[:at])
+                own = self._verdict(f"{directory if at < 0 else directory[:at]}/")
                 covered = covered if own is None else own
             self._directories[directory] = covered
         return self._directories[directory]
@@ -95,19 +169,10 @@ class GlobFilter:
         return next((not negated for negated, match in self._globs if match(path)), None)
 
 
-def _directory(pattern: str) -> Match | None:
-    """Compile what comes before a last `/**` or `/`, None when the pattern does not end so."""
-    base = pattern.removesuffix("**").removesuffix("/")
-    if base == pattern.removesuffix("**") or base.endswith(("/", "\\")) or not base.strip("*/."):
-        return None
-    return compiled(base).fullmatch
-
-
 def _glob(glob: str) -> Match:
-    body = glob.removesuffix("/")
-    if not body:
+    if not glob.strip("/"):
         raise UsageError(f"{glob!r} is not a usable glob", "write a pattern such as '*.py' or '!docs/**'")
-    return compiled(body if "/" in body else f"**/{body}").fullmatch
+    return compiled(glob)
 
 
 def _alternatives(body: str, pattern: str) -> list[str]:

@@ -50,7 +50,7 @@ def test_index_json_is_one_object(run: Run, tree: Path, data: Path) -> None:
 
 def test_options_of_index_are_remembered_and_replaced(run: Run, tree: Path, tmp_path: Path) -> None:
     where = {"data": tmp_path / "d", "cwd": tree}
-    assert "3 new" in run("index", tree, "--include", "*.md", **where).err
+    assert "3 new" in run("index", tree, "--include", "/*.md", **where).err
     assert "3 kept" in run("index", **where).err
     assert "1 new, 0 changed, 0 kept, 3 gone" in run("index", "--include", "src/*.py", **where).err
 
@@ -59,7 +59,18 @@ def test_a_pattern_that_matches_nothing_earns_a_hint(run: Run, tree: Path, tmp_p
     answer = run("index", tree, "--include", "*.rs", data=tmp_path / "d", cwd=tree)
 
     assert answer.code == 2
-    assert "**/*." in answer.err
+    assert "no file matches --include" in answer.err
+    for option, pattern in (("--include", "*.rs"), ("--exclude", "nosuch/**"), ("--exclude", "/auth.py")):
+        told = run("index", tree, "--include", "*.py", option, pattern, data=tmp_path / "d", cwd=tree)
+        assert told.code == 0 and f"{option} {pattern} matches no file" in told.err
+
+
+@pytest.mark.parametrize("pattern", ["sub", "./src/sub", "src/sub", "sub/", "deep.*", "src/**/deep.md"])
+def test_an_exclude_means_what_it_means_in_a_gitignore(run: Run, tree: Path, tmp_path: Path, pattern: str) -> None:
+    answer = run("index", tree, "--exclude", pattern, data=tmp_path / "d", cwd=tree)
+
+    assert answer.code == 0 and "matches no file" not in answer.err
+    assert "src/sub/deep.md" not in run("list", "--files", data=tmp_path / "d", cwd=tree).out
 
 
 def test_a_dry_run_writes_nothing(run: Run, tree: Path, tmp_path: Path) -> None:

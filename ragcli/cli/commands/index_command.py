@@ -1,8 +1,6 @@
 """The `index` command: makes or refreshes a session's index and says what happened. Walks and reads nothing itself."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -16,13 +14,17 @@ from ragcli.cli.terminal.tty import stderr_terminal
 from ragcli.config.options import IndexOptions, Limits
 from ragcli.config.resolve import COMMAND_LINE, Settings, given, index_options
 from ragcli.documents import IndexReport
-from ragcli.errors import SourceRejectedError
 
 Path = Annotated[str | None, typer.Argument(metavar="[PATH]", help="A directory or a file; else the session's root.")]
 Include = Annotated[
-    Strings, typer.Option("--include", metavar="GLOB", help="Index only what matches, as **/*.py. Repeatable.")
+    Strings,
+    typer.Option(
+        "--include", metavar="GLOB", help="Index only what matches, as in a .gitignore: '*.py', 'src/'. Repeatable."
+    ),
 ]
-Exclude = Annotated[Strings, typer.Option("--exclude", metavar="GLOB", help="Leave out what matches. Repeatable.")]
+Exclude = Annotated[
+    Strings, typer.Option("--exclude", metavar="GLOB", help="Leave out what matches, as .gitignore does. Repeatable.")
+]
 Format = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="Read every file as this format (default AUTO).")
 ]
@@ -84,7 +86,7 @@ def index(
     )  # fmt: skip
     service, settings, shared = opened
     options = merged(service.stored_options(), settings)
-    with progress(shared) as callback, _pattern_hint(options):
+    with progress(shared) as callback:
         report = service.index_directory(
             root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
             allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
@@ -114,19 +116,6 @@ def merged(stored: IndexOptions | None, settings: Settings) -> IndexOptions:
         elif given(settings, key):
             limits[name] = min(old, new)
     return stored._replace(**changed, limits=stored.limits._replace(**limits))
-
-
-@contextmanager
-def _pattern_hint(options: IndexOptions) -> Iterator[None]:
-    """Say what a pattern reaches, where a tree is refused and patterns chose what to index."""
-    try:
-        yield
-    except SourceRejectedError as error:
-        shallow = next((pattern for pattern in options.include if "/" not in pattern and "**" not in pattern), None)
-        if shallow is None:
-            raise
-        hint = f"--include {shallow} reaches the root's own files only; try --include '**/{shallow}'"
-        raise SourceRejectedError(error.message, hint) from None
 
 
 def _tell(report: IndexReport, shared: Shared, *, dry_run: bool) -> None:
