@@ -1,10 +1,14 @@
 """The rooms and their doors, as data, checked against the imports that `ast` finds."""
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ragcli.cli.reference.shells import FILE_NAMES
 
 PACKAGE = Path(__file__).parent.parent / "ragcli"
 
@@ -55,6 +59,9 @@ LIBRARIES = {
     "lxml": {"extract"},
     "tree_sitter": {"extract"},
     "charset_normalizer": {"extract"},
+    "webencodings": {"extract"},
+    "pathspec": {"ingest"},
+    "re2": {"ingest"},
     "Stemmer": {"analysis"},
     "platformdirs": {"config"},
     "pickle": {"workers"},
@@ -146,3 +153,32 @@ def test_doors_lead_down_only() -> None:
     for room, others in DOORS.items():
         assert {other for other in others if floors.index(other) >= floors.index(room)} == set(), room
     assert set(floors) == {room_of(path) for path in modules()}
+
+
+def test_no_two_modules_of_one_name_mean_different_things() -> None:
+    """A basename is an address in talk and in tracebacks; only packages and entry points repeat."""
+    names = [path.stem for path in modules() if path.stem not in ("__init__", "__main__")]
+
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_the_map_names_every_room_and_only_modules_that_exist() -> None:
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text()
+    rooms = {room_of(path) for path in modules()}
+
+    assert {room for room in rooms if f"`{room}/`" not in text and f"`{room}.py`" not in text} == set()
+    named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", text))
+    known = {str(path.relative_to(PACKAGE)) for path in modules()}
+    assert {
+        name
+        for name in named
+        if not name.startswith("tests/") and not any(path == name or path.endswith(f"/{name}") for path in known)
+    } == set()
+
+
+def test_the_wheel_installs_every_page_and_completion_script() -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())
+    data = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+
+    assert data["man"] == "share/man/man1"
+    assert {name for name in data if name != "man"} == {f"completions/{name}" for name in FILE_NAMES.values()}

@@ -81,7 +81,7 @@ def build(name: str) -> Any:
     import typer
     from typer.main import get_command
 
-    from ragcli.cli.options import HELP_NAMES, Command, shared_options
+    from ragcli.cli.shared_options import HELP_NAMES, Command, shared_options
 
     entry = COMMANDS[name]
     function: Callable[..., int] = getattr(import_module(f"ragcli.cli.{entry.module}"), entry.function)
@@ -100,7 +100,7 @@ def tree() -> Any:
     """Build the whole command tree, for help, completions and man pages."""
     from typer.core import TyperGroup
 
-    from ragcli.cli.options import HELP_NAMES, shared_options
+    from ragcli.cli.shared_options import HELP_NAMES, shared_options
 
     return TyperGroup(
         name="ragcli",
@@ -163,7 +163,7 @@ def _root(leading: list[str]) -> int:
         output.say(tree().make_context("ragcli", [], resilient_parsing=True).get_help())
         return 2
     if "--version" in leading:
-        from ragcli.cli.options import tell_version
+        from ragcli.cli.shared_options import tell_version
 
         tell_version()
         return 0
@@ -178,7 +178,7 @@ def _root(leading: list[str]) -> int:
 
 def _split(words: list[str]) -> tuple[list[str], str | None, list[str]]:
     """Part a command line at the command's name: the shared options before it count as if they stood behind it."""
-    from ragcli.cli.options import takes_value
+    from ragcli.cli.shared_options import takes_value
 
     at = 0
     while at < len(words):

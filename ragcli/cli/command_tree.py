@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ragcli.cli.options import SECTIONS, section
+from ragcli.cli.shared_options import SECTIONS, section
 from ragcli.config.options import PROFILES
 from ragcli.model import DocumentFormat
 

@@ -6,7 +6,7 @@ Start-up is paid by every search, so nothing heavy may be imported at the top of
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragcli.cli.options import Shared
+from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal import output
 from ragcli.config.resolve import Settings, data_directory, resolve
 from ragcli.errors import UsageError

@@ -6,23 +6,10 @@ from collections.abc import Callable
 
 from ragcli.extract.decode import decode
 
-# Encoding Standard (encoding.spec.whatwg.org) labels to Python codecs; of each family the wider member, as in browsers.
-# Only these: Python also has codecs that are no charsets (rot13, idna, unicode_escape).
-_CODECS = {
-    "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "cp1252", "ascii": "cp1252", "latin1": "cp1252",
-    "big5": "big5hkscs", "big5-hkscs": "big5hkscs", "x-x-big5": "big5hkscs",
-    "gb2312": "gb18030", "gbk": "gb18030", "gb18030": "gb18030", "x-gbk": "gb18030", "gb_2312-80": "gb18030",
-    "euc-jp": "euc_jp", "x-euc-jp": "euc_jp", "iso-2022-jp": "iso2022_jp",
-    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932",
-    "ms_kanji": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "korean": "cp949", "windows-949": "cp949",
-    "koi8-r": "koi8_r", "koi8": "koi8_r", "koi8-u": "koi8_u", "ibm866": "cp866", "cp866": "cp866",
-    "macintosh": "mac_roman", "x-mac-roman": "mac_roman", "x-mac-cyrillic": "mac_cyrillic", "tis-620": "cp874",
-    "iso-8859-1": "cp1252", "iso8859-1": "cp1252", "iso_8859-1": "cp1252", "windows-874": "cp874",
-    "iso-8859-9": "cp1254", "iso-8859-11": "cp874",
-    **{f"iso-8859-{n}": f"iso8859_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"windows-125{n}": f"cp125{n}" for n in range(9)}, **{f"cp125{n}": f"cp125{n}" for n in range(9)},
-    **{f"x-cp125{n}": f"cp125{n}" for n in range(9)},
-}  # fmt: skip
+# Of each family the wider member, as browsers decode it (Encoding Standard, encoding.spec.whatwg.org).
+_WIDER = {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "gbk": "gb18030"}
+# Labels that no page in an ASCII-compatible encoding can mean.
+_NEVER_DECLARED = frozenset(("utf-16le", "utf-16be", "x-user-defined"))
 # A declaration stands in the first 1,024 bytes of a page (HTML, "prescan a byte stream"); real pages put scripts first.
 _HEAD = 16 * 1024
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
@@ -40,10 +27,25 @@ def decode_xml(raw: bytes) -> tuple[str, str]:
     return _decode_declared(raw, _xml_label)
 
 
+def codec_of(label: str) -> str:
+    """Return Python's codec for a label of the Encoding Standard, '' for none.
+
+    Python also has codecs that are no charsets (rot13, idna, unicode_escape); none of them has a label.
+    """
+    import webencodings
+
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name in _NEVER_DECLARED:
+        return ""
+    name = str(encoding.codec_info.name)
+    plain = name if name == "utf-8" else name.replace("-", "_")
+    return _WIDER.get(plain, plain)
+
+
 def _decode_declared(raw: bytes, label_of: Callable[[str], str]) -> tuple[str, str]:
     if raw.startswith(_MARKS) or b"\0" in raw[:64]:
         return decode(raw)
-    codec = _CODECS.get(label_of(raw[:_HEAD].decode("latin-1")).lower(), "")
+    codec = codec_of(label_of(raw[:_HEAD].decode("latin-1")))
     if not codec:
         return decode(raw)
     try:
@@ -85,7 +87,7 @@ def _html_label(head: str) -> str:
             content = _IN_CONTENT.search(meta.get("content", ""))
             label = content[1] if content is not None else ""
         label = label.strip()
-        if label.lower() in _CODECS:
+        if codec_of(label):
             return label
     return ""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import shared_values
+from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.errors import RagError, UsageError
 from ragcli.text.escapes import visible

@@ -5,7 +5,7 @@ import os
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import Shared, shared_values
+from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.styles import DIM, paint
 from ragcli.cli.terminal.tty import stdout_terminal

@@ -7,9 +7,9 @@ import typer
 
 from ragcli.cli import session_context
 from ragcli.cli.commands.prompt_command import read_text
-from ragcli.cli.options import shared_values
 from ragcli.cli.rendering.shown_paths import document_id
 from ragcli.cli.search_options import Strings, Wait
+from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stdout_terminal
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, UsageError

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import (
     Formats,
     Globs,
@@ -17,6 +16,7 @@ from ragcli.cli.search_options import (
     search_settings,
     signals_flag,
 )
+from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import tell
 from ragcli.cli.terminal.tty import stdout_terminal

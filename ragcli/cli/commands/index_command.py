@@ -7,8 +7,8 @@ import typer
 
 from ragcli.cli import session_context
 from ragcli.cli.limit_options import given_limits
-from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import Strings, Wait
+from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stderr_terminal
 from ragcli.config.options import IndexOptions, Limits

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -19,6 +18,7 @@ from ragcli.cli.search_options import (
     search_settings,
     signals_flag,
 )
+from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import refresh
 from ragcli.errors import UsageError

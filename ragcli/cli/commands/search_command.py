@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import Shared, shared_values
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -20,6 +19,7 @@ from ragcli.cli.search_options import (
     search_settings,
     signals_flag,
 )
+from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import refresh, tell
 from ragcli.config.options import QueryOptions

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import shared_values
 from ragcli.cli.rendering.shown_paths import document_id, working_directory
 from ragcli.cli.session_context import root_of
+from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stdout_terminal
 from ragcli.errors import DocumentNotFoundError, UsageError

@@ -7,8 +7,8 @@ from typing import Annotated, BinaryIO, cast
 import typer
 
 from ragcli.cli import session_context
-from ragcli.cli.options import shared_values
 from ragcli.cli.search_options import Wait
+from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.errors import UsageError
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ragcli.cli.command_tree import Grammar, Word, grammars
-from ragcli.cli.options import SECTIONS
+from ragcli.cli.shared_options import SECTIONS
 
 _EXIT = (
     ("0", "Done; for search: something was found."),

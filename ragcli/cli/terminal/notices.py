@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ragcli.cli.options import Shared
+from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal import output
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ragcli.cli.options import Shared
+from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal import output
 from ragcli.documents import IndexProgress, ProgressCallback
 from ragcli.text.escapes import visible_name

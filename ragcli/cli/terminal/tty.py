@@ -3,7 +3,7 @@
 import os
 import sys
 
-from ragcli.cli.options import Shared
+from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal.output import takes_all
 from ragcli.cli.terminal.styles import Terminal, terminal
 
