@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragcli import errors
 from ragcli.cli.reference.shells import FILE_NAMES
 
 PACKAGE = Path(__file__).parent.parent / "ragcli"
@@ -182,3 +183,25 @@ def test_the_wheel_installs_every_page_and_completion_script() -> None:
 
     assert data["man"] == "share/man/man1"
     assert {name for name in data if name != "man"} == {f"completions/{name}" for name in FILE_NAMES.values()}
+
+
+def test_a_public_function_that_raises_says_what() -> None:
+    """Callers read docstrings, not bodies. Commands are left out: their docstrings are help for people."""
+    silent = []
+    for path in modules():
+        if "commands" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        functions += [
+            f for c in tree.body if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)
+        ]
+        for function in functions:
+            text = ast.get_docstring(function)
+            if function.name.startswith("_") or text is None:
+                continue
+            for node in ast.walk(function):
+                raised = node.exc.func if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) else None
+                if isinstance(raised, ast.Name) and hasattr(errors, raised.id) and raised.id not in text:
+                    silent.append((path.name, function.name, raised.id))
+    assert silent == []

@@ -61,7 +61,7 @@ def shared_options() -> list[TyperOption]:
         _option("session", "-s", metavar="NAME", help="Use a named session, or one by its id (RAGCLI_SESSION)."),
         _option("data-dir", metavar="DIR", help="Keep indexes below this directory (RAGCLI_DATA_DIR)."),
         _flag("quiet", "-q", help="Print no summary and no notice."),
-        _flag("verbose", "-v", help="Say more, on standard error."),
+        _flag("verbose", "-v", help="More output on stderr."),
         _option("color", metavar="WHEN", help="Colour the output: auto, always or never."),
         _option("progress", metavar="WHEN", help="Show progress: auto, always or never."),
         _flag("json", help="Print JSON."),

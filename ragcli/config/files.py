@@ -48,7 +48,10 @@ def user_directory(kind: Literal["data", "config"], environ: Mapping[str, str]) 
 
 
 def read_user_file(environ: Mapping[str, str]) -> list[Found]:
-    """The user's settings: the file RAGCLI_CONFIG names, which must exist, else config.toml where there is one."""
+    """The user's settings: the file RAGCLI_CONFIG names, which must exist, else config.toml where there is one.
+
+    UsageError where that is missing or cannot be read.
+    """
     named = environ.get("RAGCLI_CONFIG", "")
     directory = "" if named else user_directory("config", environ)
     path = named or (os.path.join(directory, "config.toml") if directory else "")

@@ -68,7 +68,10 @@ def read_text(path: str) -> str:
 
 
 def json_rows(name: str, text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the JSON object of each line that is not blank, with where it is for messages."""
+    """Yield the JSON object of each line that is not blank, with where it is for messages.
+
+    UsageError where a line is no JSON object.
+    """
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -17,7 +17,10 @@ _SHAPE = "a folder has queries.jsonl, queries.tsv or topics*, and qrels.tsv, qre
 
 
 def read_folder(folder: str) -> list[JudgedQuery]:
-    """Read a folder's queries, each with its documents judged above 0; queries without any are left out."""
+    """Read a folder's queries, each with its documents judged above 0; queries without any are left out.
+
+    UsageError where a file is missing or a line makes no sense.
+    """
     queries = dict(_queries(folder))
     judged: dict[str, list[Target]] = {}
     for query, document, grade in _judgements(_qrels(folder)):

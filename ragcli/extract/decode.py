@@ -51,7 +51,10 @@ _WESTERN = frozenset("àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿ
 
 
 def read_text(raw: bytes, context: ExtractionContext) -> tuple[str, str]:
-    """Return normalized text and encoding of a text file; refuse a binary one with EXTRACTION."""
+    """Return normalized text and encoding of a text file; refuse a binary one with EXTRACTION.
+
+    DocumentProcessingError with EXTRACTION for a binary one.
+    """
     if looks_binary(raw):
         detail = "not text: the bytes look like a binary format"
         raise DocumentProcessingError(FailureCode.EXTRACTION, context.source, context.uri, context.format, detail)

@@ -129,7 +129,7 @@ class _Counted(NamedTuple):
 
 
 class _Tokens:
-    """The batch's numbers of tokens, chunk after chunk: `held` says how many are a chunk's. No `times` are all once."""
+    """Token ids in chunk order; `held[i]` counts chunk i's ids; empty `times` means every frequency is 1."""
 
     def __init__(self) -> None:
         self.ids: list[int] = []

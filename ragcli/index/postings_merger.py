@@ -1,4 +1,4 @@
-"""Postings of batches, each under its own sorted terms, to those of one segment under one dictionary.
+"""Merge the sorted posting lists of several batches under one term dictionary.
 
 Keeps flat arrays: a run (a batch's postings of one term) costs eight bytes here and no object.
 """

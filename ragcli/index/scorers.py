@@ -35,7 +35,7 @@ class Totals(NamedTuple):
 
 
 class TermClause(NamedTuple):
-    """One term's postings in one field, by segment, and what they count; `b` is 0 where length says nothing."""
+    """A weighted term of one field with its posting list per segment; `b` = 0 disables length normalization."""
 
     weight: float
     field: bytes

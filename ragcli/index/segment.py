@@ -286,4 +286,4 @@ class Segment:
             raise self._damaged(name) from None
 
     def _damaged(self, what: str) -> IndexCorruptError:
-        return IndexCorruptError(f"{self.name} is damaged: its {what} makes no sense", REBUILD_HINT)
+        return IndexCorruptError(f"{self.name} is damaged: invalid {what}", REBUILD_HINT)

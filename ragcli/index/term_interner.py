@@ -106,7 +106,7 @@ def _code(token: str) -> Sequence[str]:
     return code_terms_of(token[1:] if token[0] == CODE_ONLY else token)
 
 
-# One at most, in nobody's hands: whoever takes it, in whatever thread, has it alone.
+# At most one idle instance; list.pop is atomic, so each owner has it exclusively.
 _spare: list[TermInterner] = []
 
 

@@ -21,7 +21,10 @@ ID_LENGTH = 12
 
 
 def make_document(text: str, metadata: Metadata) -> Document:
-    """A document named by the hash of its text and metadata, so that adding twice is adding once."""
+    """A document named by the hash of its text and metadata, so that adding twice is adding once.
+
+    UsageError for a key or value that cannot be stored.
+    """
     if not text.strip():
         raise UsageError("the document has no text", "give some text, or - to read it from standard input")
     if "file" in metadata:

@@ -1,4 +1,4 @@
-"""What an index run builds on: the committed generation without what is damaged, and the stat cache it may trust.
+"""Open the base generation of a run without its damaged segments, and the stat cache that it may trust.
 
 Only opens and checks; damaged files stay where they are until a commit no longer names them.
 """

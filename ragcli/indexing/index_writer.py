@@ -50,7 +50,7 @@ class IndexWriter:
         self.changed = False
         self.new_text_bytes = 0
 
-    # -- what is there
+    # -- reading
 
     def live_documents(self) -> tuple[dict[str, DocAddress], dict[str, DocAddress]]:
         """The committed documents: files by path, added documents by id."""
@@ -120,7 +120,7 @@ class IndexWriter:
                 total += row.text_bytes
         return total
 
-    # -- the end
+    # -- commit
 
     def commit(self, manifest: Manifest) -> Manifest:
         """Make `manifest`, with this run's segments and corpus, the current generation; give it back completed."""

@@ -98,7 +98,7 @@ class _Run:
                 return self._idle(base, found, planned, cache)
         return self._work(base, found, cache)
 
-    # -- what is there
+    # -- walking
 
     def _is_settled(self, base: Manifest) -> bool:
         """Whether the generation holds just the added documents, in terms of today's analyzers."""
@@ -125,7 +125,7 @@ class _Run:
             raise nothing_usable(self._request.root, chosen)
         self._notices.append(f"{self._request.root} holds no files: 0 files indexed")
 
-    # -- the two ways on
+    # -- unchanged and changed trees
 
     def _idle(self, base: Manifest, found: Walk, planned: IndexPlan, cache: StatCache) -> IndexReport:
         """Nothing changed: no file is opened and no generation made."""
@@ -231,7 +231,7 @@ class _Run:
         if found.files and not summary.usable:
             raise nothing_usable(os.path.join(self._request.root, self._request.only), summary.skipped)
 
-    # -- the end
+    # -- commit
 
     def _commit(self, writer: IndexWriter, base: Manifest, summary: RunSummary) -> IndexReport:
         self._writer = writer

@@ -75,7 +75,10 @@ def without(walk: Walk, root: str, directory: str) -> Walk:
 
 
 def check_format(walk: Walk, format: DocumentFormat) -> None:
-    """Refuse an explicit format that a candidate's name does not fit; TEXT takes any name."""
+    """Refuse an explicit format that a candidate's name does not fit; TEXT takes any name.
+
+    UsageError at the first that does not fit.
+    """
     if format in (DocumentFormat.AUTO, DocumentFormat.TEXT):
         return
     wrong = [file.path for file in walk.files if not formats.accepts(format, file.path)]

@@ -40,7 +40,10 @@ class NormalizedDocumentChunker:
     def chunk(
         self, document: NormalizedDocument, limits: Limits = STRICT, *, uri: str = "", source: str = ""
     ) -> list[Chunk]:
-        """Return chunks that tile the text, none for a text of white space; over max_chunks raise LIMIT."""
+        """Return chunks that tile the text, none for a text of white space; over max_chunks raise LIMIT.
+
+        DocumentProcessingError with LIMIT over max_chunks.
+        """
         check_limits(limits)
         if not document.text or document.text.isspace():
             return []

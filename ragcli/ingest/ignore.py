@@ -100,7 +100,10 @@ def entered(source: RuleFile) -> Layer:
 
 
 def read_rules(raw: bytes, origin: str, limits: Limits) -> RuleFile:
-    """Read the bytes of an ignore file; `origin` names it. Over a cap the source is rejected."""
+    """Read the bytes of an ignore file; `origin` names it. Over a cap the source is rejected.
+
+    SourceRejectedError over a cap.
+    """
     if len(raw) > limits.max_ignore_bytes:
         raise SourceRejectedError(
             f"{origin} is larger than {limits.max_ignore_bytes} bytes (cap max_ignore_bytes)",

@@ -44,6 +44,8 @@ def read_at(directory: int | None, name: str, path: str, max_bytes: int) -> tupl
     """Read the file `name` of an open directory; the stat returned is that of the very bytes.
 
     A file that changes while it is read is read once more, then refused with EBUSY. None means the working directory.
+
+    OSError where it is gone, unreadable or no regular file.
     """
     for _ in range(_ATTEMPTS):
         descriptor = os.open(name, FILE_FLAGS, dir_fd=directory)

@@ -52,6 +52,8 @@ def walk_file(path: str, options: IndexOptions) -> SourceFile:
     """Look at one file named outright; its path is relative to its directory, which is the root.
 
     It was named, so no ignore file, default skip or pattern keeps it out; secrets and ignore files are refused.
+
+    UsageError or SourceRejectedError where it may not be indexed.
     """
     name = os.path.basename(path)
     if secret_rule(name):

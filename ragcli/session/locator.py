@@ -46,7 +46,10 @@ class Sessions:
         self._root = os.path.join(self.data_dir, "sessions")
 
     def named(self, session: str) -> SessionPlace:
-        """The place of a name, or of an id as `status --all` shows it; it need not exist."""
+        """The place of a name, or of an id as `status --all` shows it; it need not exist.
+
+        UsageError for a name that none can have.
+        """
         if re.fullmatch(_ID, session) and os.path.isdir(os.path.join(self._root, session)):
             return SessionPlace(session, "", os.path.join(self._root, session))
         if not re.fullmatch(NAME, session):
@@ -100,7 +103,7 @@ class Sessions:
         return found
 
     def rebind(self, place: SessionPlace) -> SessionPlace:
-        """Give a moved tree's session the id of its new root."""
+        """Give a moved tree's session the id of its new root. StoreError where the directory cannot be renamed."""
         target = self._place(place.root)
         try:
             os.rename(place.path, target.path)

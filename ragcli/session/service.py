@@ -109,14 +109,17 @@ class RagService:
         return self._store.skipped()
 
     def get_document(self, id: str) -> Document | None:
-        """An added document by its id or an unambiguous beginning of it."""
+        """An added document by its id or an unambiguous beginning of it. UsageError where several ids begin so."""
         found = [document for document in self._store.documents() if id and document.id.startswith(id)]
         if len(found) > 1 and all(document.id != id for document in found):
             raise UsageError(f"{id} is the beginning of {len(found)} ids", "give more of the id; see: ragcli list")
         return next((document for document in found if document.id == id), found[0] if found else None)
 
     def show(self, name: str) -> StoredDocument:
-        """What is stored of a file (path relative to the root) or of an added document (by id)."""
+        """What is stored of a file (path relative to the root) or of an added document (by id).
+
+        DocumentNotFoundError where there is none.
+        """
         stored = self._store.stored_file(name)
         if stored is None:
             document = self.get_document(name)
@@ -152,7 +155,7 @@ class RagService:
         return self.add(text, metadata, wait=wait)[0]
 
     def add(self, text: str, metadata: Mapping[str, Scalar], *, wait: float = DEFAULT_WAIT) -> tuple[str, bool]:
-        """The same; whether it is new comes with the id."""
+        """Add a document; return its id and whether it is new."""
         return self._store.add(text, metadata, wait)
 
     def remove_document(self, id: str, *, wait: float = DEFAULT_WAIT) -> bool:

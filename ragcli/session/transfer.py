@@ -29,7 +29,10 @@ _HINT = "it must be a file that `ragcli export` wrote"
 
 
 def export_session(directory: Directory, target: BinaryIO) -> None:
-    """Write manifest, added documents and segments of the current generation; same generation, same bytes."""
+    """Write manifest, added documents and segments of the current generation; same generation, same bytes.
+
+    SessionNotFoundError where there is none.
+    """
     store = SnapshotStore(directory)
     generation = store.open()
     if generation is None:

@@ -43,7 +43,7 @@ def decode(kind: bytes, name: str, raw: bytes) -> Any:
 
 
 def check_version(name: str, major: int) -> None:
-    """Refuse another major version, naming both."""
+    """Refuse another major version, naming both. IndexVersionError for another one."""
     if major != FORMAT_MAJOR:
         raise IndexVersionError(
             f"{name} was written in index format {major}, this ragcli reads format {FORMAT_MAJOR}", REBUILD_HINT

@@ -27,7 +27,10 @@ def load_documents(directory: Directory) -> list[Document]:
 
 
 def parse_documents(raw: bytes) -> list[Document]:
-    """The documents of such a file's bytes, as `load_documents` gives them."""
+    """The documents of such a file's bytes, as `load_documents` gives them.
+
+    IndexCorruptError where they are damaged, IndexVersionError for another version.
+    """
     try:
         found = [Document(id_, text, dict(metadata)) for id_, text, metadata in decode(DOCUMENTS_KIND, DOCUMENTS, raw)]
         if not all(isinstance(document.id, str) and isinstance(document.text, str) for document in found):

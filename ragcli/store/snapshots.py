@@ -48,7 +48,7 @@ class SnapshotStore:
     # -- reading
 
     def current_number(self) -> int:
-        """The committed generation's number, 0 where there is none."""
+        """The committed generation's number, 0 where there is none. IndexCorruptError where CURRENT is damaged."""
         try:
             raw = self.directory.read(CURRENT)
         except FileNotFoundError:

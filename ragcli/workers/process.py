@@ -43,7 +43,10 @@ class Reply(NamedTuple):
 
 
 def launch(function: Callable[[tuple[Any, ...]], Any], memory: int, preload: tuple[str, ...], debug: bool) -> Launch:
-    """Check that a worker can import `function` (or a functools.partial of one) and make what workers start with."""
+    """Check that a worker can import `function` (or a functools.partial of one) and make what workers start with.
+
+    ValueError where it cannot.
+    """
     inner: Any = function
     while hasattr(inner, "func"):
         inner = inner.func

@@ -49,7 +49,7 @@ def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta
     elif not shared.quiet:
         output.write(f"{id}\n")
         if not created:
-            output.say("ragcli: it was there already")
+            output.say("ragcli: already present")
     return 0
 
 

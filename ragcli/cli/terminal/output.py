@@ -50,7 +50,7 @@ def say(text: str) -> None:
 
 
 def flush() -> None:
-    """Bring everything out now, while an error can still be told."""
+    """Flush both streams while write errors can still be reported."""
     sys.stdout.flush()
     with contextlib.suppress(BrokenPipeError, ValueError):
         sys.stderr.flush()

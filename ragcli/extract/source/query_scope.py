@@ -1,4 +1,4 @@
-"""Where in a tree a query can find definitions that count, so that it need not look at every node.
+"""Select the subtrees to run the definition query on, skipping the bodies of small functions.
 
 A definition inside a function is left out by the tiling unless the function is too large for a chunk; most of a source
 lies inside functions. Reads node types and sizes only; does not import tree-sitter.

@@ -53,7 +53,10 @@ class Reading(NamedTuple):
 
 
 def read_symbols(text: str, language: str, grammar: str, limits: Limits) -> Reading:
-    """Parse the text and collect what the language's query finds where it counts under the limits of chunks."""
+    """Parse the text and collect what the language's query finds where it counts under the limits of chunks.
+
+    GrammarUnavailableError where the language has no grammar installed.
+    """
     tools = _tools(language, grammar)
     if tools is None:
         raise GrammarUnavailableError(grammar)

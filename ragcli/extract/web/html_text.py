@@ -70,6 +70,8 @@ def render(text: str, *, xml: bool = False, max_tree_tags: int = MAX_TREE_TAGS) 
     """Give a page's visible text: blocks apart, table cells by tabs, `pre` as it stands, nothing of what is hidden.
 
     `xml` lets `<script/>` and the like be empty, as XHTML means it. Raises LIMIT over MAX_TAGS.
+
+    DocumentProcessingError where the page is over a limit.
     """
     tags = text.count("<")
     if tags > MAX_TAGS:
@@ -158,7 +160,7 @@ class _Events:
 
 
 class _Page:
-    """A page half read: what is open, what is written, what separates it from the next run."""
+    """Streaming text builder: open elements, output, pending separator."""
 
     def __init__(self) -> None:
         self.out: list[str] = []
