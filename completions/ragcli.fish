@@ -51,7 +51,7 @@ complete -c ragcli -n '__ragcli_is ""' -a import -d 'Make a session from a file 
 complete -c ragcli -s s -l session -x -a '(__ragcli_values sessions)' -d 'Use a named session, or one by its id (RAGCLI_SESSION).'
 complete -c ragcli -l data-dir -r -F -d 'Keep indexes below this directory (RAGCLI_DATA_DIR).'
 complete -c ragcli -s q -l quiet -d 'Print no summary and no notice.'
-complete -c ragcli -s v -l verbose -d 'Say more, on standard error.'
+complete -c ragcli -s v -l verbose -d 'More output on stderr.'
 complete -c ragcli -l color -x -a 'auto always never' -d 'Colour the output: auto, always or never.'
 complete -c ragcli -l progress -x -a 'auto always never' -d 'Show progress: auto, always or never.'
 complete -c ragcli -l json -d 'Print JSON.'
