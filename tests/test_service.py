@@ -9,6 +9,7 @@ import pytest
 import ragcli
 from ragcli import IndexOptions, IndexProgress, RagService, SessionManager
 from ragcli.config.options import STANDARD
+from ragcli.documents import SourceFile
 from ragcli.errors import DocumentNotFoundError, SessionNotFoundError, UsageError
 from ragcli.ingest.reading import TreeReader
 from ragcli.store.directory import RamDirectory
@@ -209,7 +210,7 @@ def test_show_gives_the_text_and_the_chunks_that_tile_it(tree: Path) -> None:
 def test_stored_text_is_analyzed_anew_after_an_upgrade(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a file that cannot be read any more."""
     rag = service()
-    monkeypatch.setattr("ragcli.indexing.indexer.ANALYZERS", "older/0")
+    monkeypatch.setattr("ragcli.indexing.segment_run.ANALYZERS", "older/0")
     index(rag, tree)
     rag.add_document("kiwi alpha")
     monkeypatch.undo()
@@ -221,6 +222,63 @@ def test_stored_text_is_analyzed_anew_after_an_upgrade(tree: Path, monkeypatch: 
     index(rag, tree)
 
     assert answers(rag) == expected
+
+
+def test_an_upgrade_brings_nothing_back_that_changed_or_went_meanwhile(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag = service()
+    monkeypatch.setattr("ragcli.indexing.segment_run.ANALYZERS", "older/0")
+    kept = "kiwi alpha"
+    gone = rag.add_document("kiwi beta")
+    rag.add_document(kept)
+    index(rag, tree)
+    monkeypatch.undo()
+    (tree / "a.txt").write_text("alpha changed\n")
+    (tree / "c.py").unlink()
+
+    rag.remove_document(gone)
+    assert [result.content for result in rag.search("kiwi")] == [kept]
+    index(rag, tree)
+
+    assert answers(rag) == answers(rebuilt(tree, [(kept, {})]))
+
+
+def test_a_changed_file_counts_once_after_an_upgrade(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rag = service()
+    monkeypatch.setattr("ragcli.indexing.segment_run.ANALYZERS", "older/0")
+    index(rag, tree)
+    monkeypatch.undo()
+    (tree / "a.txt").write_text("alpha changed\n")
+    (tree / "c.py").unlink()
+
+    index(rag, tree)
+
+    assert [info.file for info in rag.list_files()] == ["a.txt", "sub/b.md"]
+    assert answers(rag) == answers(rebuilt(tree))
+
+
+def test_a_failure_is_forgotten_with_its_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no other file is looked at; a failure for want of memory is not in the stat cache."""
+    rag = service()
+    index(rag, tree)
+    (tree / "z.txt").write_text("alpha\n")
+    time.sleep(0.05)
+    original = TreeReader.read
+
+    def read(self: TreeReader, file: SourceFile, most: int) -> tuple[bytes, SourceFile]:
+        if file.path == "z.txt":
+            raise MemoryError
+        return original(self, file, most)
+
+    monkeypatch.setattr(TreeReader, "read", read)
+    assert [failure.file for failure in index(rag, tree).failed] == ["z.txt"]
+    (tree / "z.txt").unlink()
+
+    index(rag, tree)
+
+    assert rag.get_status().failed == []
+    assert not index(rag, tree).committed
 
 
 def test_a_session_that_does_not_exist_says_how_to_make_one() -> None:

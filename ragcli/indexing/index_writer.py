@@ -104,12 +104,16 @@ class IndexWriter:
         self.changed = self.changed or bool(self._base.segments)
 
     def reanalyze(self) -> None:
-        """Analyze the stored texts of all live documents anew, in place of what is stored of them."""
+        """Analyze the stored texts of what the run keeps of its base anew, in place of what is stored of them.
+
+        To be called last: what is left out later would come back.
+        """
         for info in self._base.segments:
             segment = self._segments[info.name]
             for ordinal, _ in segment.documents():
-                for batch in _repacked(segment, ordinal):
-                    self.add(batch)
+                if ordinal not in self._deleted[info.name]:
+                    for batch in _repacked(segment, ordinal):
+                        self.add(batch)
         self.delete_all()
 
     def live_text_bytes(self) -> int:

@@ -1,16 +1,15 @@
-"""What runs in a worker: files to documents to one packed batch, and what became of each file.
+"""What runs in a worker: files to documents to what the engine stores, and what became of each file.
 
-It meets ingestion and the index on one floor above both, so that neither knows the other. It writes nothing.
+It writes nothing itself; the packer is the engine's.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ragcli.config.options import IndexOptions
-from ragcli.documents import SourceFile
+from ragcli.documents import Chunk, SourceFile
 from ragcli.extract.registry import OUT_OF_MEMORY
 from ragcli.index.doc_table import DocumentRow
-from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
 from ragcli.ingest import formats
 from ragcli.ingest.ingestion_service import Failed, FileIngestionService, Ingested, LeftOut, Outcome, Unchanged
 from ragcli.ingest.reading import TreeReader
@@ -35,11 +34,24 @@ NEW = "new"
 SAME = "same"
 
 
+class Packer(Protocol):
+    """Collects the documents of one batch, in a worker, as what the engine stores."""
+
+    def add(self, row: DocumentRow, text: str, chunks: Sequence[Chunk], ids: Sequence[str]) -> None:
+        """Add one file's document; `ids` name its chunks."""
+        ...
+
+    def finish(self) -> Sequence[Any]:
+        """What `Run.add` gets, one call for each element; they are pickled."""
+        ...
+
+
 class IngestJob(NamedTuple):
-    """What all batches of a run share."""
+    """What all batches of a run share; `packer` makes what collects a batch's documents (`Run.packer`)."""
 
     root: str
     options: IndexOptions
+    packer: Callable[[], Packer]
 
 
 class WorkItem(NamedTuple):
@@ -60,16 +72,16 @@ class FileOutcome(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """Outcomes in the order of the items; the packed batches hold the new documents in that order too."""
+    """Outcomes in the order of the items; what the packer made holds the new documents in that order too."""
 
     outcomes: list[FileOutcome]
-    packed: list[InMemorySegment]
+    packed: Sequence[Any]
 
 
 def process(job: IngestJob, items: Sequence[WorkItem]) -> BatchResult:
     """Ingest and pack files, one after the other."""
     service = FileIngestionService(job.options.limits, job.options)
-    packer = SegmentBuffer()
+    packer = job.packer()
     outcomes = []
     with TreeReader(job.root) as reader:
         for item in items:

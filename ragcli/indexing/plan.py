@@ -8,6 +8,7 @@ from ragcli.documents import Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import UsageError
 from ragcli.index.doc_table import DocumentRow
 from ragcli.indexing.ingest_task import WorkItem
+from ragcli.indexing.run import KnownFile
 from ragcli.ingest import formats
 from ragcli.model import DocumentFormat
 from ragcli.store.stat_cache import FileState, StatCache
@@ -19,6 +20,11 @@ class DocAddress(NamedTuple):
     segment: str
     ordinal: int
     row: DocumentRow
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The document's fingerprint."""
+        return self.row.fingerprint
 
 
 class IndexPlan(NamedTuple):
@@ -53,12 +59,12 @@ def plan(walk: Walk, cache: StatCache | None, known_paths: Iterable[str], verify
     return IndexPlan(todo, carried, absent)
 
 
-def items(todo: Sequence[SourceFile], *known: Mapping[str, DocAddress]) -> list[WorkItem]:
-    """Each file with the fingerprint of what the last of `known` stores of it."""
-    prints: dict[str, bytes] = {}
-    for documents in known:
-        prints |= {path: address.row.fingerprint for path, address in documents.items()}
-    return [WorkItem(file, prints.get(file.path, b"")) for file in todo]
+def items(
+    todo: Sequence[SourceFile], known: Mapping[str, KnownFile], pending: Mapping[str, KnownFile]
+) -> list[WorkItem]:
+    """Each file with the fingerprint of what is stored of it, `pending` before `known`."""
+    stored = [pending.get(file.path) or known.get(file.path) for file in todo]
+    return [WorkItem(file, at.fingerprint if at else b"") for file, at in zip(todo, stored, strict=True)]
 
 
 def without(walk: Walk, root: str, directory: str) -> Walk:

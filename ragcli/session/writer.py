@@ -155,10 +155,10 @@ class SessionWriter:
             writer.close()
 
     def _commit_documents(self, writer: IndexWriter, base: Manifest, documents: list[Document]) -> None:
-        if base.segments and base.analyzers != ANALYZERS:
-            writer.reanalyze()
         _, added = writer.live_documents()
         reconcile(writer, documents, added)
+        if base.segments and base.analyzers != ANALYZERS:
+            writer.reanalyze()
         number = max(base.number, self._store.last_number()) + 1
         cache = load_stats(self._directory, base.number)
         manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
