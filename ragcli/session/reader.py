@@ -4,6 +4,7 @@ A generation stays open between searches of one process, and is left for a newer
 """
 
 import os
+from functools import partial
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import QueryOptions
@@ -46,7 +47,7 @@ class SessionReader:
         """The current generation, to be searched; SessionNotFoundError where there is none."""
         opened = self._open()
         root = self._root(opened.manifest)
-        freshness = Freshness(root, opened.manifest, self._store)
+        freshness = Freshness(root, partial(self._touched, opened.manifest.number))
         return Pinned(self._session, root, opened, freshness, self._notices(opened.manifest))
 
     # -- listing
@@ -153,6 +154,13 @@ class SessionReader:
         opened = open_generation(generation)
         self._opened = opened
         return opened
+
+    def _touched(self, number: int) -> dict[str, tuple[int, int]]:
+        from ragcli.store.stat_cache import INDEXED, load_stats
+
+        cache = load_stats(self._store.directory, number)
+        states = cache.states.values() if cache else ()
+        return {s.file.path: (s.file.size, s.file.mtime_ns) for s in states if s.state == INDEXED}
 
     def _known_manifest(self) -> Manifest:
         manifest = self._store.manifest()

@@ -8,20 +8,21 @@ from collections.abc import Callable, Mapping
 
 from ragcli.config.options import SearchFilter
 from ragcli.index.doc_table import ChunkRow, DocumentRow
-from ragcli.index.manifest import Manifest
 from ragcli.model import FILE, MAX_TIME_NS, Candidate, SearchResult, StreamScore
-from ragcli.store.snapshots import SnapshotStore
 
 
 class Freshness:
-    """Whether the shown files are still what was indexed, by size and time."""
+    """Whether the shown files are still what was indexed, by size and time.
 
-    def __init__(self, root: str, manifest: Manifest, store: SnapshotStore) -> None:
+    `touched` gives size and time in nanoseconds of each file as the last run saw it, by path: one that was touched and
+    not changed keeps what is stored of it. It is called where a file differs from its candidate, and once.
+    """
+
+    def __init__(self, root: str, touched: Callable[[], Mapping[str, tuple[int, int]]]) -> None:
         self._root = root
-        self._manifest = manifest
-        self._store = store
         self._there = bool(root) and os.path.isdir(root)
-        self._touched: dict[str, tuple[int, int]] | None = None
+        self._load = touched
+        self._touched: Mapping[str, tuple[int, int]] | None = None
 
     def is_stale(self, candidate: Candidate) -> bool | None:
         """None where the tree is absent, or the document has no file."""
@@ -32,17 +33,11 @@ class Freshness:
         except OSError:
             return True
         now = status.st_size, max(-MAX_TIME_NS, min(status.st_mtime_ns, MAX_TIME_NS))
-        return now != (candidate.size, candidate.mtime_ns) and now != self._seen().get(candidate.path)
-
-    def _seen(self) -> dict[str, tuple[int, int]]:
-        """Files as the last run saw them: one that was touched and not changed keeps its row."""
+        if now == (candidate.size, candidate.mtime_ns):
+            return False
         if self._touched is None:
-            from ragcli.store.stat_cache import INDEXED, load_stats
-
-            cache = load_stats(self._store.directory, self._manifest.number)
-            states = cache.states.values() if cache else ()
-            self._touched = {s.file.path: (s.file.size, s.file.mtime_ns) for s in states if s.state == INDEXED}
-        return self._touched
+            self._touched = self._load()
+        return now != self._touched.get(candidate.path)
 
 
 def search_result(

@@ -1,6 +1,6 @@
 """Search pinned generations, one session's or several as one collection, and show what was found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ragcli.config.options import QueryOptions
@@ -10,6 +10,7 @@ from ragcli.index.manifest import Manifest
 from ragcli.index.scorers import Totals
 from ragcli.index.segment import Segment
 from ragcli.model import CandidatePool, SearchResult
+from ragcli.retrieval.chunk_source import ChunkSource
 from ragcli.retrieval.retriever import retrieve
 from ragcli.session.results import Freshness, document_filter, search_result
 from ragcli.store.snapshots import Generation
@@ -38,6 +39,13 @@ class Pinned(NamedTuple):
     notices: list[str]
 
 
+class Home(NamedTuple):
+    """Where the files of a source are, and what tells which of them changed."""
+
+    root: str
+    freshness: Freshness
+
+
 def open_generation(generation: Generation) -> OpenGeneration:
     """Make a generation searchable."""
     infos = generation.manifest.segments
@@ -53,13 +61,23 @@ def search(
     Results of several generations name their source and root. UsageError where two of them have one name.
     """
     searcher = pinned[0].opened.searcher if len(pinned) == 1 else _union(pinned)
-    ranked, pool = retrieve(searcher, query, top_k, options)
-    texts = searcher.texts([entry.candidate.key for entry in ranked])
-    by_source = {entry.source if len(pinned) > 1 else "": entry for entry in pinned}
+    homes = {entry.source if len(pinned) > 1 else "": Home(entry.root, entry.freshness) for entry in pinned}
+    return answer(searcher, query, top_k, options, homes)
+
+
+def answer(
+    chunks: ChunkSource, query: str, top_k: int, options: QueryOptions, homes: Mapping[str, Home]
+) -> tuple[list[SearchResult], CandidatePool]:
+    """The best `top_k` chunks of any store, best first, and the pool they were chosen from.
+
+    `homes` are by the candidates' source, which is '' where there is one.
+    """
+    ranked, pool = retrieve(chunks, query, top_k, options)
+    texts = chunks.texts([entry.candidate.key for entry in ranked])
     results = []
     for number, (entry, text) in enumerate(zip(ranked, texts, strict=True), 1):
         candidate = entry.candidate
-        home = by_source[candidate.source]
+        home = homes[candidate.source]
         parts = entry.parts if options.explain else {}
         stale = home.freshness.is_stale(candidate)
         results.append(search_result(number, candidate, entry.score, text, stale, parts, home.root))

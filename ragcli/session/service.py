@@ -29,7 +29,7 @@ from ragcli.store.directory import Directory, OsDirectory
 
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
-    from ragcli.session.store import SessionStore
+    from ragcli.session.store import Engine, SessionStore
 
 PREVIEW = 100
 
@@ -38,10 +38,14 @@ class RagService:
     """One session. Made by SessionManager; nothing is stored before the first write."""
 
     def __init__(
-        self, place: SessionPlace, sessions: Sessions | None = None, directory: Directory | None = None
+        self,
+        place: SessionPlace,
+        sessions: Sessions | None = None,
+        directory: Directory | None = None,
+        engine: "Engine" = EmbeddedStore,
     ) -> None:
         self._place = place
-        self._store: SessionStore = EmbeddedStore(directory or OsDirectory(place.path), place, sessions)
+        self._store: SessionStore = engine(directory or OsDirectory(place.path), place, sessions)
 
     @property
     def session(self) -> str:
@@ -193,10 +197,11 @@ class RagService:
 
 
 class SessionManager:
-    """Makes each session's RagService on first use."""
+    """Makes each session's RagService on first use; `engine` opens the store of each."""
 
-    def __init__(self, data_dir: str | os.PathLike[str]) -> None:
+    def __init__(self, data_dir: str | os.PathLike[str], engine: "Engine" = EmbeddedStore) -> None:
         self._sessions = Sessions(data_dir)
+        self._engine = engine
         self._services: dict[str, RagService] = {}
 
     def get_rag(self, session: str) -> RagService:
@@ -237,7 +242,7 @@ class SessionManager:
     def _service(self, place: SessionPlace) -> RagService:
         service = self._services.get(place.id)
         if service is None:
-            service = self._services[place.id] = RagService(place, self._sessions)
+            service = self._services[place.id] = RagService(place, self._sessions, engine=self._engine)
         return service
 
 

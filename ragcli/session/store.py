@@ -9,6 +9,8 @@ from ragcli.model import Document, FileInfo, IndexStatus, Scalar, SearchOutcome,
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
     from ragcli.session.embedded import SessionFacts
+    from ragcli.session.locator import SessionPlace, Sessions
+    from ragcli.store.directory import Directory
 
 
 class SessionStore(Protocol):
@@ -82,4 +84,12 @@ class SessionStore(Protocol):
 
     def import_(self, source: BinaryIO, wait: float) -> None:
         """Replace the session by an exported one."""
+        ...
+
+
+class Engine(Protocol):
+    """Opens the store of a session, cheaply: nothing is read or made before the first question."""
+
+    def __call__(self, directory: "Directory", place: "SessionPlace", sessions: "Sessions | None", /) -> SessionStore:
+        """The store of the session at `place`; `directory` is its own on this machine, `sessions` those beside it."""
         ...

@@ -1,20 +1,19 @@
 """What changes a session: index, add, remove, clear. Each holds the session's lock and ends in one commit."""
 
-import os
 from collections.abc import Mapping
 
 from ragcli.analysis.analyzers import ANALYZERS
-from ragcli.config.options import STANDARD, IndexOptions, RunOptions
+from ragcli.config.options import IndexOptions, RunOptions
 from ragcli.documents import IndexReport, ProgressCallback
-from ragcli.errors import IndexCorruptError, SourceRejectedError, UsageError
+from ragcli.errors import IndexCorruptError
 from ragcli.index.manifest import Manifest
 from ragcli.indexing.added_documents import ids_digest, make_document, reconcile
 from ragcli.indexing.index_writer import IndexWriter, corpus_of
 from ragcli.indexing.indexer import FileIndexer
 from ragcli.indexing.recovery import mend_documents
-from ragcli.indexing.request import IndexRequest
 from ragcli.model import Document, Scalar
-from ragcli.session.locator import SessionPlace, Sessions, root_key
+from ragcli.session.locator import SessionPlace, Sessions
+from ragcli.session.tree import StoredTree, index_request, root_of
 from ragcli.store.directory import Directory, OsDirectory
 from ragcli.store.document_file import load_documents, replaced_documents
 from ragcli.store.snapshots import SnapshotStore
@@ -42,7 +41,7 @@ class SessionWriter:
         UsageError where the path is not there or the session is another tree's, LockedError while another writes; else
         as FileIndexer.index.
         """
-        root, only = _root_of(path)
+        root, only = root_of(path)
         if run.dry_run:
             return self._index(root, only, progress, options, run)
         self._rebind()
@@ -102,31 +101,9 @@ class SessionWriter:
         run: RunOptions,
     ) -> IndexReport:
         stored = self._stored_manifest()
-        if stored is not None:
-            self._check_root(stored, root, only, rebuild=run.rebuild)
-        if options is None:
-            options = stored.options if stored is not None and stored.root else IndexOptions(limits=STANDARD)
-        request = IndexRequest(
-            session=self._place.name or self._place.id,
-            name=self._place.name,
-            root=root,
-            only=only,
-            store=os.path.realpath(os.path.dirname(self._place.path)),
-            root_key=root_key(os.path.join(root, only)),
-            options=options,
-            run=run,
-        )
+        tree = StoredTree(stored.root, stored.only, stored.options) if stored is not None else None
+        request = index_request(self._place, root, only, tree, options, run)
         return FileIndexer(self._store).index(request, progress)
-
-    def _check_root(self, stored: Manifest, root: str, only: str, rebuild: bool) -> None:
-        """A named session keeps its root while that is there; a directory's session has no other."""
-        old = os.path.join(stored.root, stored.only)
-        if not stored.root or old == os.path.join(root, only) or rebuild or not os.path.lexists(old):
-            return
-        raise UsageError(
-            f"session {self._place.name or self._place.id} is of {old}, not of {os.path.join(root, only)}",
-            "use another name, or give --rebuild to replace it",
-        )
 
     def _rebind(self) -> None:
         """Take the session of a moved tree along to its new root."""
@@ -179,16 +156,3 @@ class SessionWriter:
             return self._store.manifest()
         except IndexCorruptError:
             return self._store.last_readable()
-
-
-def _root_of(path: str) -> tuple[str, str]:
-    """A path as its real root and, for a file, its name there."""
-    if not os.path.lexists(path):
-        piped = "a text from standard input is added with: ragcli add -"
-        raise UsageError(f"{path} does not exist", piped if path == "-" else "name a directory or a file")
-    real = os.path.realpath(path)
-    if os.path.isdir(real):
-        return real, ""
-    if os.path.islink(path) and not os.path.exists(real):
-        raise SourceRejectedError(f"{path} is a link to nothing", "name a directory or a file")
-    return os.path.dirname(real), os.path.basename(real)
