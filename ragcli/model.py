@@ -148,7 +148,10 @@ class StoredDocument(NamedTuple):
 
 
 class IndexStatus(NamedTuple):
-    """A session at a glance. Sizes in bytes; `last_indexed` in seconds since the epoch, 0 before the first run."""
+    """A session at a glance. Sizes in bytes; `last_indexed` in seconds since the epoch, 0 before the first run.
+
+    `problem` says why a session in a listing cannot be read; nothing else is known of it then.
+    """
 
     session: str
     root: str
@@ -164,6 +167,7 @@ class IndexStatus(NamedTuple):
     skipped: Mapping[str, int]
     formats: Mapping[str, int]
     languages: Mapping[str, int]
+    problem: str = ""
 
 
 class ChunkKey(NamedTuple):

@@ -210,9 +210,12 @@ def test_a_moved_project_takes_its_index_along(tmp_path: Path, data_inside: bool
     project.rename(tmp_path / "proj2")
     data = tmp_path / "proj2" / ".data" if data_inside else data
 
-    found = run("search", "zqmove", "--json", data=data, cwd=tmp_path / "proj2")
+    before = run("search", "zqmove", data=data, cwd=tmp_path / "proj2")
     again = run("index", str(tmp_path / "proj2"), "--json", data=data)
+    found = run("search", "zqmove", "--json", data=data, cwd=tmp_path / "proj2")
 
+    assert before.code == 3 and f"ragcli index {tmp_path / 'proj2'}" in before.err
+    assert "was taken along" in again.err
     assert found.code == 0
     value = found.json()
     assert value["root"] == str(tmp_path / "proj2")

@@ -124,9 +124,9 @@ def test_a_moved_tree_takes_its_index_along(tree: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     tree.rename(moved)
 
-    outcome = SessionManager(tmp_path / "data").rag_for_directory(str(moved / "sub")).query("alpha")
-    assert outcome.root == str(moved)
-    assert "is now" in outcome.notices[0]
+    with pytest.raises(SessionNotFoundError) as error:
+        SessionManager(tmp_path / "data").rag_for_directory(str(moved / "sub"))
+    assert error.value.hint == f"take its index along with: ragcli index {moved}"
     report = SessionManager(tmp_path / "data").rag_for_path(str(moved)).index_directory(moved, workers=0)
 
     assert report.files.kept == 3 and "taken along" in report.notices[0]

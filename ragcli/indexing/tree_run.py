@@ -86,12 +86,14 @@ class _TreeRun:
 
     def _check_empty(self, found: Walk) -> None:
         files = self._run.base.files
+        chosen = [e for e in found.skipped if e.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET)]
         if files and not self._request.run.allow_empty:
+            if chosen:  # the tree is there, and its options leave nothing of it
+                raise nothing_usable(self._request.root, chosen)
             raise SourceRejectedError(
                 f"{self._request.root} had {files:,} files and now has none",
                 "mount it again, or give --allow-empty if that is right",
             )
-        chosen = [e for e in found.skipped if e.reason not in (SkipReason.DEFAULT_SKIP, SkipReason.SECRET)]
         if chosen and not self._request.run.dry_run:
             raise nothing_usable(self._request.root, chosen)
         self._notices.append(f"{self._request.root} holds no files: 0 files indexed")

@@ -1,9 +1,11 @@
 """The embedded engine: a session's segments in the data directory of this machine. A SessionStore."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ragcli.config.options import IndexOptions, QueryOptions, RunOptions
+from ragcli.errors import IndexCorruptError
 from ragcli.model import Document, FileInfo, IndexStatus, Scalar, SearchOutcome, StoredDocument
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
@@ -13,6 +15,9 @@ from ragcli.store.snapshots import SnapshotStore
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
     from ragcli.session.writer import SessionWriter
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class SessionFacts(NamedTuple):
@@ -26,69 +31,101 @@ class SessionFacts(NamedTuple):
     options: IndexOptions | None
 
 
+def _located(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Let an error about damage say where the index is, once."""
+
+    @functools.wraps(method)
+    def located(self: Any, *arguments: P.args, **named: P.kwargs) -> R:
+        try:
+            return method(self, *arguments, **named)
+        except IndexCorruptError as error:
+            if self._path and self._path not in error.message:
+                error.message = f"{error.message} (in {self._path})"
+            raise
+
+    return located
+
+
 class EmbeddedStore:
     """One session's store. Reads go to a reader that keeps its generation open, each write to a writer of its own."""
 
     def __init__(self, directory: Directory, place: SessionPlace, sessions: Sessions | None) -> None:
         self._directory = directory
         self._place = place
+        self._path = getattr(directory, "path", "")
         self._sessions = sessions
         self.reader = SessionReader(SnapshotStore(directory), place)
 
     # -- reading: as SessionReader
 
+    @_located
     def query(self, query: str, top_k: int, options: QueryOptions) -> SearchOutcome:
         return self.reader.query(query, top_k, options)
 
+    @_located
     def status(self) -> IndexStatus:
         return self.reader.status()
 
+    @_located
     def facts(self) -> SessionFacts:
         manifest = self.reader.known()
         return SessionFacts(self.reader.root(), manifest.options if manifest is not None and manifest.root else None)
 
+    @_located
     def exists(self) -> bool:
         return self.reader.manifest() is not None or bool(self.reader.documents())
 
+    @_located
     def files(self) -> list[FileInfo]:
         return self.reader.files()
 
+    @_located
     def failed(self) -> list[FileInfo]:
         return self.reader.failed()
 
+    @_located
     def skipped(self) -> list[FileInfo]:
         return self.reader.skipped()
 
+    @_located
     def documents(self) -> list[Document]:
         return self.reader.documents()
 
+    @_located
     def stored_file(self, path: str) -> StoredDocument | None:
         return self.reader.stored_file(path)
 
+    @_located
     def stored_document(self, document: Document) -> StoredDocument:
         return self.reader.stored_document(document)
 
     # -- writing: as SessionWriter, imported only then
 
+    @_located
     def index(
         self, path: str, progress: "ProgressCallback | None", options: IndexOptions | None, run: RunOptions
     ) -> "IndexReport":
         return self._writer().index(path, progress, options, run)
 
+    @_located
     def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
         return self._writer().add(text, metadata, wait)
 
+    @_located
     def remove(self, id: str, wait: float) -> bool:
         return self._writer().remove(id, wait)
 
+    @_located
     def clear(self, wait: float) -> None:
         self._writer().clear(wait)
 
+    @_located
     def export(self, target: BinaryIO) -> None:
         from ragcli.session.transfer import export_session
 
         export_session(self._directory, target)
 
+    @_located
     def import_(self, source: BinaryIO, wait: float) -> None:
         from ragcli.session.transfer import import_session
 

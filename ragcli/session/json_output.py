@@ -100,6 +100,8 @@ def report_value(report: "IndexReport") -> Value:
 def status_value(status: IndexStatus) -> Value:
     """Return a session's status as JSON; `last_indexed` in seconds since the epoch, absent before the first run."""
     value: Value = {"schema": SCHEMA, "session": status.session, **_named("root", status.root)}
+    if status.problem:
+        return value | {"problem": status.problem}
     value |= {"files": status.files, "chunks": status.chunks, "documents": status.documents}
     if status.last_indexed:
         value["last_indexed"] = status.last_indexed

@@ -3,7 +3,6 @@
 A generation stays open between searches of one process, and is left for a newer one as soon as there is one.
 """
 
-import os
 from functools import partial
 
 from ragcli.analysis.analyzers import ANALYZERS
@@ -46,7 +45,7 @@ class SessionReader:
     def pinned(self) -> Pinned:
         """The current generation, to be searched; SessionNotFoundError where there is none."""
         opened = self._open()
-        root = self._root(opened.manifest)
+        root = opened.manifest.root
         freshness = Freshness(root, partial(self._touched, opened.manifest.number))
         return Pinned(self._session, root, opened, freshness, self._notices(opened.manifest))
 
@@ -66,7 +65,7 @@ class SessionReader:
     def root(self) -> str:
         """Where the tree is, by what `known` tells; '' where it tells nothing."""
         manifest = self.known()
-        return self._root(manifest) if manifest is not None else ""
+        return manifest.root if manifest is not None else ""
 
     def documents(self) -> list[Document]:
         """The added documents; SessionNotFoundError where there is no session."""
@@ -120,12 +119,12 @@ class SessionReader:
         return StoredDocument("", document.id, "TEXT", "", "", document.text, document.metadata, [])
 
     def status(self) -> IndexStatus:
-        """The session at a glance."""
-        manifest = self._known_manifest()
+        """The session at a glance; IndexCorruptError where a segment is missing or damaged at its ends."""
+        manifest = self._open().manifest
         corpus = manifest.corpus
         return IndexStatus(
             session=self._session,
-            root=self._root(manifest),
+            root=manifest.root,
             files=corpus.files,
             chunks=corpus.chunks,
             documents=corpus.added,
@@ -177,15 +176,8 @@ class SessionReader:
     def _session(self) -> str:
         return self._place.name or self._place.id
 
-    def _root(self, manifest: Manifest) -> str:
-        if self._place.root and manifest.only:
-            return os.path.dirname(self._place.root)
-        return self._place.root or manifest.root
-
     def _notices(self, manifest: Manifest) -> list[str]:
         notices = []
-        if self._place.moved_from:
-            notices.append(f"the indexed tree was {self._place.moved_from} and is now {self._place.root}")
         if manifest.analyzers != ANALYZERS:
             notices.append("the index was made by another version's analyzers; run: ragcli index")
         return notices

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from ragcli.config.options import DEFAULT_WAIT, IndexOptions, QueryOptions, RunOptions
-from ragcli.errors import DocumentNotFoundError, IndexCorruptError, SessionNotFoundError, UsageError
+from ragcli.errors import DocumentNotFoundError, IndexCorruptError, RagError, SessionNotFoundError, UsageError
 from ragcli.model import (
     ContextPrompt,
     Document,
@@ -227,8 +227,8 @@ class SessionManager:
         return SessionUnion([self.get_rag(session).reader() for session in dict.fromkeys(sessions)])
 
     def sessions(self) -> list[IndexStatus]:
-        """The status of every session."""
-        return [self._service(place).get_status() for place in self._sessions.all()]
+        """The status of every session; what is wrong with one that cannot be read is its `problem`."""
+        return [self._status(place) for place in self._sessions.all()]
 
     def session_names(self) -> list[str]:
         """Every session's name or id; opens none."""
@@ -238,6 +238,17 @@ class SessionManager:
         """Delete a session with all that it holds; False where there is none."""
         self._services.pop(session, None)
         return self._sessions.remove(self._sessions.named(session), wait)
+
+    def _status(self, place: SessionPlace) -> IndexStatus:
+        service = self._service(place)
+        try:
+            return service.get_status()
+        except (RagError, OSError) as error:
+            root = ""
+            with contextlib.suppress(RagError, OSError):
+                root = service.stored_root()
+            problem = error.message if isinstance(error, RagError) else f"{error.strerror or error}"
+            return IndexStatus(service.session, root, 0, 0, 0, 0.0, "", 0, 0, 0, [], {}, {}, {}, problem)
 
     def _service(self, place: SessionPlace) -> RagService:
         service = self._services.get(place.id)

@@ -14,7 +14,7 @@ from ragcli.indexing.recovery import mend_documents
 from ragcli.model import Document, Scalar
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.tree import StoredTree, index_request, root_of
-from ragcli.store.directory import Directory, OsDirectory
+from ragcli.store.directory import Directory
 from ragcli.store.document_file import load_documents, replaced_documents
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, load_stats, save_stats
@@ -44,14 +44,14 @@ class SessionWriter:
         root, only = root_of(path)
         if run.dry_run:
             return self._index(root, only, progress, options, run)
-        self._rebind()
+        moved = self._take_along(path)
         with self._directory.lock(run.wait):
             mended = mend_documents(self._store)
             report = self._index(root, only, progress, options, run)
         if mended:
             report.notices.insert(0, mended)
-        if self._place.moved_from:
-            report.notices.insert(0, f"the index of {self._place.moved_from} was taken along to {path}")
+        if moved:
+            report.notices.insert(0, f"the index of {moved} was taken along to {path}, added documents too")
         return report
 
     def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
@@ -105,12 +105,15 @@ class SessionWriter:
         request = index_request(self._place, root, only, tree, options, run)
         return FileIndexer(self._store).index(request, progress)
 
-    def _rebind(self) -> None:
-        """Take the session of a moved tree along to its new root."""
-        if self._place.root and self._sessions is not None:
-            self._place = self._sessions.rebind(self._place)
-            self._directory = OsDirectory(self._place.path)
-            self._store = SnapshotStore(self._directory)
+    def _take_along(self, path: str) -> str:
+        """Give this session the index of a tree that was moved to `path`; return where that was, else ''."""
+        if self._sessions is None or self._place.name or self._sessions.is_session(self._place):
+            return ""
+        moved = self._sessions.moved_to(path)
+        if moved is None:
+            return ""
+        self._sessions.rebind(moved)
+        return moved.moved_from
 
     def _documents(self) -> list[Document]:
         """The added documents, indexed as they are: a run that was killed may have kept one and not indexed it."""

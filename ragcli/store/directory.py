@@ -165,6 +165,23 @@ class OsDirectory:
             file.write(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode())
 
 
+def is_locked(path: str) -> bool:
+    """Whether a writer holds the lock of the directory at `path` now."""
+    try:
+        import fcntl
+
+        descriptor = os.open(os.path.join(path, LOCK_NAME), os.O_RDWR | os.O_CLOEXEC)
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock_holder(path: str) -> str:
     try:
         with open(path, "rb") as file:

@@ -97,9 +97,12 @@ def test_without_a_home_an_index_inside_the_project_moves_along(tmp_path: Path) 
 
     moved = project.rename(tmp_path / "proj2")
 
+    lost = ragcli("search", "zqmove", data=tmp_path, cwd=moved, **bare)
+    assert lost.returncode == 3 and f"take its index along with: ragcli index {moved}" in lost.stderr.decode()
+    taken = ragcli("index", ".", data=tmp_path, cwd=moved, **bare)
+    assert taken.returncode == 0 and f"the index of {project} was taken along" in taken.stderr.decode()
     found = ragcli("search", "zqmove", data=tmp_path, cwd=moved, **bare)
-    assert (found.returncode, found.stdout) == (0, before)
-    assert found.stderr.decode() == f"ragcli: the indexed tree was {project} and is now {moved}\n"
+    assert (found.returncode, found.stdout, found.stderr) == (0, before, b"")
     assert sorted(line.split(b":")[0] for line in before.splitlines()) == [b"a.md", b"sub/b.md"]
     again = json.loads(ragcli("index", ".", "--json", data=tmp_path, cwd=moved, **bare).stdout)
     assert (again["files"]["new"], again["files"]["kept"]) == (0, 2)

@@ -47,6 +47,8 @@ def sessions_table(sessions: Sequence[IndexStatus], terminal: Terminal) -> Itera
     yield paint(terminal, BOLD, _row(heads, widths) + "  PATH")
     for one, row in zip(sessions, rows, strict=True):
         yield f"{_row(row, widths)}  {visible_name(one.root) or '-'}"
+        if one.problem:
+            yield f"  cannot be read: {visible_name(one.problem)}"
 
 
 def size(number: int) -> str:
