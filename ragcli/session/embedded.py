@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from ragcli.config.options import IndexOptions, QueryOptions, RunOptions
 from ragcli.errors import IndexCorruptError
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
     from ragcli.session.writer import SessionWriter
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class SessionFacts(NamedTuple):
@@ -31,11 +30,11 @@ class SessionFacts(NamedTuple):
     options: IndexOptions | None
 
 
-def _located(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def _located(method: F) -> F:
     """Let an error about damage say where the index is, once."""
 
     @functools.wraps(method)
-    def located(self: Any, *arguments: P.args, **named: P.kwargs) -> R:
+    def located(self: "EmbeddedStore", *arguments: Any, **named: Any) -> Any:
         try:
             return method(self, *arguments, **named)
         except IndexCorruptError as error:
@@ -43,7 +42,7 @@ def _located(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[A
                 error.message = f"{error.message} (in {self._path})"
             raise
 
-    return located
+    return cast(F, located)
 
 
 class EmbeddedStore:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ragcli.errors import RagError, SessionNotFoundError, StoreError, UsageError
 from ragcli.index.manifest import Manifest
-from ragcli.store.directory import OsDirectory, is_locked
+from ragcli.store.directory import OsDirectory
+from ragcli.store.locks import is_locked
 from ragcli.store.snapshots import CURRENT, DOCUMENTS, SnapshotStore
 
 # Compiled on use: the session of a directory is found without them.

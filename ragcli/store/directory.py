@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ragcli.errors import REBUILD_HINT, IndexCorruptError, LockedError, StoreError
+from ragcli.store.locks import LOCK_NAME, lock_holder
 
 DRAFT_PREFIX = ".draft-"
-LOCK_NAME = "lock"
 _O_BINARY = getattr(os, "O_BINARY", 0)
 BROKEN_HINT = f"check the disk, then {REBUILD_HINT}"
 _BROKEN = frozenset((errno.EIO, errno.EBADMSG, getattr(errno, "EUCLEAN", errno.EIO)))
@@ -151,7 +151,7 @@ class OsDirectory:
                 holder.acquire(timeout=max(wait, 0.0), poll_interval=0.02)
             except filelock.Timeout:
                 raise LockedError(
-                    f"the session is being written by {_lock_holder(path)}",
+                    f"the session is being written by {lock_holder(path)}",
                     "wait for it, or give a longer --wait SECONDS",
                 ) from None
         try:
@@ -163,31 +163,6 @@ class OsDirectory:
     def _name_holder(self, path: str) -> None:
         with _explained(self.path), open(path, "wb") as file:
             file.write(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode())
-
-
-def is_locked(path: str) -> bool:
-    """Whether a writer holds the lock of the directory at `path` now."""
-    try:
-        import fcntl
-
-        descriptor = os.open(os.path.join(path, LOCK_NAME), os.O_RDWR | os.O_CLOEXEC)
-    except (ImportError, OSError):
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _lock_holder(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return file.read(100).decode("ascii", "replace") or "another process"
-    except OSError:
-        return "another process"
 
 
 class _FileDraft:
