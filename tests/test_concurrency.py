@@ -1,6 +1,7 @@
 """Many readers and writers at a time: no search fails or waits, one writer writes, a dead one holds nobody."""
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from ragcli.errors import LockedError
 from ragcli.index import merge_policy
 from ragcli.session.service import SessionManager
 from ragcli.store.directory import OsDirectory
+from tests.cases import run
 from tests.engine import answers, index, rebuilt
 from tests.generations import check_one_generation, write_generation
 
@@ -251,3 +253,42 @@ def test_a_session_that_is_being_written_is_not_removed(data: Path) -> None:
 
     assert sorted(session.iterdir()) == before
     check_one_generation(SessionManager(data).get_rag("busy"), FILES)
+
+
+def test_documents_added_while_a_session_is_removed_are_kept_or_removed_with_it_and_none_fails(tmp_path: Path) -> None:
+    """Who waits for the lock of a session that goes makes a new one; nobody writes into what is being deleted."""
+    manager = SessionManager(tmp_path / "data")
+    manager.get_rag("busy").add_document("the first one")
+    added = itertools.count()
+
+    def add() -> None:
+        SessionManager(tmp_path / "data").get_rag("busy").add_document(f"a kiwi {next(added)}", wait=60)
+
+    with threads(4, add):
+        for _ in range(25):
+            manager.remove_session("busy", wait=60)
+    id_ = manager.get_rag("busy").add_document("the last kiwi")
+
+    rag = SessionManager(tmp_path / "data").get_rag("busy")
+    listed = {info.id for info in rag.list_documents()}
+    assert id_ in listed
+    assert listed == {result.id for result in rag.search("kiwi the first last", 999)}
+
+
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening the lock's file and locking it, whoever removes the session takes the file away."""
+    import fcntl
+
+    (session,) = (data / "sessions").iterdir()
+    locked = fcntl.flock
+    removed = []
+
+    def flock(descriptor: int, how: int) -> None:
+        if not removed:
+            removed.append((session / "lock").unlink())
+        locked(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with OsDirectory(str(session)).lock(10):
+        assert removed
+        assert run("add", "kiwi", "-s", "busy", "--wait", "0", data=data).code == 4

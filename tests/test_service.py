@@ -61,7 +61,7 @@ def test_a_run_pays_for_what_changed(tree: Path) -> None:
     assert answers(rag) == answers(rebuilt(tree))
 
 
-def test_forgetting_hashes_has_the_next_run_read_every_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_stat_cache_the_next_run_reads_every_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = RamDirectory()
     rag = service(directory)
     for _ in range(2):  # files this young are read again once (the racy rule)

@@ -40,7 +40,10 @@ def opened(shared: Shared, *, lenient: bool = False, **flags: object) -> OpenSes
 
 
 def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[OpenSession, str]:
-    """Open the session that `index` makes or refreshes: named, of a path, or of the working directory; and its root."""
+    """Open the session that `index` makes or refreshes: named, of a path, or of the working directory; and its root.
+
+    UsageError where it has none and none is given.
+    """
     early = settle(shared, flags, None)
     sessions = _manager(early)
     if early.session:
@@ -52,6 +55,9 @@ def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[
     if path is None:
         path = service.stored_root() or ("" if early.session else sessions.root_for_directory(_here()))
         path = path or service.get_status().root
+        if not path:
+            name = service.session
+            raise UsageError(f"session {name} has no directory yet", f"name one: ragcli index -s {name} PATH")
     return _settled(service, shared, flags, _project_of(path)), path
 
 

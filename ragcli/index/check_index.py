@@ -4,6 +4,8 @@ Checksums tell that bytes are as somebody wrote them, not that a segment's write
 """
 
 import math
+import struct
+import zlib
 from itertools import pairwise
 
 import msgpack
@@ -15,7 +17,11 @@ from ragcli.index.postings import FREQUENCY_BITS
 from ragcli.index.segment import Segment
 from ragcli.model import ADDED, FILE
 
-_NONSENSE = (ArithmeticError, LookupError, TypeError, ValueError, msgpack.UnpackException)
+# What code meets that was written for sound values.
+_NONSENSE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    msgpack.UnpackException, struct.error, zlib.error,
+)  # fmt: skip
 _SCALARS = (str, int, float, bool)
 
 
@@ -71,14 +77,19 @@ def _terms_fit(segment: Segment) -> bool:
 def _fits_manifest(segment: Segment, info: SegmentInfo) -> bool:
     if list(info.deleted) != sorted({*info.deleted} & {*range(segment.totals.documents)}):
         return False
+    live = live_totals(segment, info)
+    return live == (info.documents, info.chunks, info.english_length, info.code_length)
+
+
+def live_totals(segment: Segment, info: SegmentInfo) -> tuple[int, int, int, int]:
+    """Documents of a segment, and chunks and lengths of those that are alive."""
     deleted = [chunk for ordinal in info.deleted for chunk in segment.chunk_range(ordinal)]
-    live = (
+    return (
         segment.totals.documents,
         segment.totals.chunks - len(deleted),
         segment.totals.english_length - sum(segment.english_lengths[chunk] for chunk in deleted),
         segment.totals.code_length - sum(segment.code_lengths[chunk] for chunk in deleted),
     )
-    return live == (info.documents, info.chunks, info.english_length, info.code_length)
 
 
 def _is_document(row: DocumentRow) -> bool:

@@ -51,6 +51,11 @@ _SHORT_KEYS = {
     "encoding": 22,
 }  # fmt: skip
 _LONG_KEYS: dict[Any, str] = {number: key for key, number in _SHORT_KEYS.items()}
+# What rows are made of: whoever wrote them, readers get no other types.
+_TEXT = frozenset((str,))
+_SCALARS = frozenset((str, int, float, bool))
+_DOCUMENT_TYPES = (str, str, bytes, bytes, int, int, str, str, int, dict, list)
+_CHUNK_TYPES = [str, int, int, int, int, int, int, bytes, dict]
 _DOCUMENT_METADATA = DocumentRow._fields.index("metadata")
 
 
@@ -71,6 +76,8 @@ def _short(metadata: Metadata) -> dict[int | str, Scalar]:
 def unpack_document(data: bytes | memoryview) -> DocumentRow:
     """Undo `pack_rows` for one row; ValueError or TypeError where the bytes are something else."""
     values = _unpack(data)
+    if tuple(map(type, values)) != _DOCUMENT_TYPES or not _TEXT.issuperset(map(type, values[-1])):
+        raise TypeError("no document row")
     values[_DOCUMENT_METADATA] = _spelt(values[_DOCUMENT_METADATA])
     values[-1] = tuple(values[-1])
     return DocumentRow(*values)
@@ -79,15 +86,17 @@ def unpack_document(data: bytes | memoryview) -> DocumentRow:
 def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
     """Undo `pack_rows` for one row; ValueError or TypeError where the bytes are something else."""
     values = _unpack(data)
+    if [*map(type, values)] != _CHUNK_TYPES:
+        raise TypeError("no chunk row")
     values[-1] = _spelt(values[-1])
     return ChunkRow(*values)
 
 
-def _spelt(stored: Any) -> dict[str, Any]:
-    if not isinstance(stored, dict):
-        raise TypeError("metadata is no map")
-    metadata: dict[str, Any] = stored
+def _spelt(metadata: dict[Any, Any]) -> dict[str, Any]:
     spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
+    if not _SCALARS.issuperset(map(type, spelt.values())):
+        raise TypeError("no metadata")
+    "".join(spelt)  # TypeError where a key is no text, at less cost than any other way to tell
     name = _last_name(spelt)
     return spelt if name is None or "symbol" in spelt else {"symbol": name, **spelt}
 

@@ -11,14 +11,18 @@ from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.model import DocumentFormat, Failure
 
 SEGMENT_SUFFIX = ".segment"
-
+# A segment that a version before 1.1 wrote down, without the checksum of its checksums.
+UNKNOWN = -1
+# Where versions before 1.1 kept the added documents, whatever the generation.
+OLD_DOCUMENTS = "documents"
 
 # What the deleted documents of a segment are called in a file: a name that older versions read too.
 _DELETED_KEY = "dead"
 
 
 class SegmentInfo(NamedTuple):
-    """A segment of a generation: chunks and lengths count the live only; `deleted` are document ordinals."""
+    """A segment of a generation: chunks and lengths count the live only; `deleted` are document ordinals. `size` is in
+    bytes, `check` the crc32 of its page checksums: a sound segment of another name is not taken for it."""
 
     name: str
     size: int
@@ -27,6 +31,7 @@ class SegmentInfo(NamedTuple):
     english_length: int
     code_length: int
     deleted: tuple[int, ...] = ()
+    check: int = UNKNOWN
 
 
 class Corpus(NamedTuple):
@@ -47,7 +52,8 @@ class Manifest(NamedTuple):
     `only` names the one file below the root that was indexed, '' for all.
 
     `last_indexed` is in seconds since the epoch; `analyzers` names the analyzers whose terms the segments hold; `added`
-    is a digest of the ids of the added documents that they index.
+    is a digest of the ids of the added documents that they index, `documents` names the file that holds these, '' for
+    none.
     """
 
     number: int
@@ -64,6 +70,7 @@ class Manifest(NamedTuple):
     failures: tuple[Failure, ...] = ()
     skipped: Mapping[str, int] = {}
     corpus: Corpus = Corpus()
+    documents: str = ""
 
 
 def to_plain(manifest: Manifest) -> dict[str, Any]:
@@ -79,15 +86,16 @@ def to_plain(manifest: Manifest) -> dict[str, Any]:
 def from_plain(name: str, plain: Any) -> Manifest:
     """Undo `to_plain`; unknown keys of a later minor version are ignored, IndexCorruptError where one is missing."""
     try:
-        known = {key: plain[key] for key in Manifest._fields}
-        known["root_key"] = tuple(plain["root_key"])
+        known = {key: plain[key] for key in Manifest._fields if key != "documents"}
+        known["documents"] = plain.get("documents", OLD_DOCUMENTS)
+        known["root_key"] = tuple(_list(plain["root_key"]))
         known["options"] = options_from_plain(plain["options"])
-        known["segments"] = tuple(_segment_from_plain(segment) for segment in plain["segments"])
-        known["failures"] = tuple(Failure(*failure) for failure in plain["failures"])
+        known["segments"] = tuple(_segment_from_plain(segment) for segment in _list(plain["segments"]))
+        known["failures"] = tuple(Failure(*_list(failure)) for failure in _list(plain["failures"]))
         known["corpus"] = Corpus(**{key: plain["corpus"][key] for key in Corpus._fields})
         return Manifest(**known)
-    except (KeyError, TypeError, ValueError) as error:
-        raise IndexCorruptError(f"{name} is damaged: it misses {error}", REBUILD_HINT) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise IndexCorruptError(f"{name} is damaged: it is no manifest", REBUILD_HINT) from error
 
 
 def options_to_plain(options: IndexOptions) -> dict[str, Any]:
@@ -99,7 +107,7 @@ def options_from_plain(plain: Any) -> IndexOptions:
     """Undo `options_to_plain`; a limit that an older version did not know takes its default."""
     limits = Limits(**{key: value for key, value in plain["limits"].items() if key in Limits._fields})
     known = {key: plain[key] for key in IndexOptions._fields}
-    known |= {"include": tuple(plain["include"]), "exclude": tuple(plain["exclude"]), "limits": limits}
+    known |= {"include": tuple(_list(plain["include"])), "exclude": tuple(_list(plain["exclude"])), "limits": limits}
     known["format"] = DocumentFormat(plain["format"])
     return IndexOptions(**known)
 
@@ -111,6 +119,12 @@ def _segment_to_plain(segment: SegmentInfo) -> dict[str, Any]:
 
 
 def _segment_from_plain(plain: Any) -> SegmentInfo:
-    known = {key: plain[_DELETED_KEY if key == "deleted" else key] for key in SegmentInfo._fields}
-    known["deleted"] = tuple(known["deleted"])
+    known = {key: plain[_DELETED_KEY if key == "deleted" else key] for key in SegmentInfo._fields if key != "check"}
+    known |= {"deleted": tuple(_list(known["deleted"])), "check": plain.get("check", UNKNOWN)}
     return SegmentInfo(**known)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("no list")
+    return value

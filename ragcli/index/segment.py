@@ -51,7 +51,10 @@ class Segment:
                 name: (place[0], place[1]) for name, place in header["components"].items()
             }
             self.totals = SegmentTotals(*header["totals"])
-        except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+            numbers = (*self.totals, *(number for place in self._components.values() for number in place))
+            if any(type(number) is not int or number < 0 for number in numbers):
+                raise TypeError("no number")
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, msgpack.UnpackException) as error:
             raise self._damaged("header") from error
 
     @property
@@ -197,7 +200,7 @@ class Segment:
     def raw_text(self, document: int, row: ChunkRow) -> bytes:
         """A chunk's text as UTF-8."""
         begin, end = self.text_span(document)
-        if row.block + row.block_length > end - begin:
+        if min(row.block, row.block_length, row.start, row.length) < 0 or row.block + row.block_length > end - begin:
             raise self._damaged("text")
         raw = self._inflated_block(begin + row.block, row.block_length)
         if row.start + row.length > len(raw):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from ragcli.errors import IndexCorruptError, IndexVersionError
 from ragcli.index.manifest import Manifest, SegmentInfo
+from ragcli.index.merge_policy import with_deleted
+from ragcli.index.segment import Segment
 from ragcli.indexing.request import IndexRequest
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, load_stats
@@ -37,27 +39,33 @@ def base_generation(store: SnapshotStore, request: IndexRequest, pipeline: str, 
     if base is None:
         return BaseGeneration(fresh, None, [])
     whole = request.run.verify or sum(info.size for info in base.segments) <= verify_bytes
-    sound, notices = _sound_segments(store, base.segments, whole)
+    sound, notices = _sound_segments(store, base.segments, whole, request.run.verify)
     cache = load_stats(store.directory, base.number)
     usable = cache is not None and cache.pipeline == pipeline and not notices
     return BaseGeneration(base._replace(segments=sound), cache if usable else None, notices)
 
 
 def _sound_segments(
-    store: SnapshotStore, segments: tuple[SegmentInfo, ...], whole: bool
+    store: SnapshotStore, segments: tuple[SegmentInfo, ...], whole: bool, count: bool
 ) -> tuple[tuple[SegmentInfo, ...], list[str]]:
-    """The segments that pass their checksums, and a line for each of the others, whose files will be read again."""
+    """The segments that pass their checksums, and a line for each of the others, whose files will be read again.
+
+    With `count`, also a line for each whose counts in the manifest are wrong, which are put right.
+    """
     sound = []
     notices = []
     for info in segments:
         try:
-            blob = store.open_segment(info.name)
+            blob = store.open_segment(info)
             try:
                 if whole:
                     blob.verify()
+                counted = _counted(Segment(blob), info) if count else info
             finally:
                 blob.close()
-            sound.append(info)
+            sound.append(counted)
+            if counted != info:
+                notices.append(f"the manifest's counts of {info.name} were wrong and are put right")
         except IndexVersionError:
             raise
         except FileNotFoundError:
@@ -65,3 +73,10 @@ def _sound_segments(
         except IndexCorruptError as error:
             notices.append(f"{error.message}; its files are read again")
     return tuple(sound), notices
+
+
+def _counted(segment: Segment, info: SegmentInfo) -> SegmentInfo:
+    """The entry of a segment with what it holds and what is alive of it, whatever the manifest says."""
+    documents = segment.totals.documents
+    deleted = [ordinal for ordinal in info.deleted if ordinal < documents]
+    return with_deleted(segment, info._replace(documents=documents), deleted)

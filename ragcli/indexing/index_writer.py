@@ -16,6 +16,7 @@ from ragcli.index.merge_policy import merge_group, with_deleted
 from ragcli.index.merging import merge_segments
 from ragcli.index.segment import Segment
 from ragcli.index.segment_buffer import InMemorySegment, SegmentBuffer
+from ragcli.index.segment_format import SegmentTotals
 from ragcli.index.segment_writer import SegmentBuilder
 from ragcli.indexing.plan import DocAddress
 from ragcli.model import FILE
@@ -135,6 +136,10 @@ class IndexWriter:
         self._store.commit(done)
         return done
 
+    def corpus(self) -> Corpus:
+        """What the committed documents add up to."""
+        return corpus_of((self._segments[info.name] for info in self._base.segments), self._rows)
+
     def close(self) -> None:
         """Give files back; what was not flushed is gone."""
         if self._sink is not None:
@@ -145,7 +150,7 @@ class IndexWriter:
 
     def _take(self, info: SegmentInfo) -> None:
         try:
-            self._segments[info.name] = Segment(self._store.open_segment(info.name), info.deleted)
+            self._segments[info.name] = Segment(self._store.open_segment(info), info.deleted)
         except FileNotFoundError:
             raise IndexCorruptError(f"{info.name} is missing from the index", REBUILD_HINT) from None
         self._infos[info.name] = info
@@ -156,24 +161,23 @@ class IndexWriter:
         if name in self._infos:
             return
         try:
-            blob = self._store.open_segment(name)
+            blob = self._store.open_file(name)
             blob.verify()
             segment = Segment(blob)
         except (IndexCorruptError, FileNotFoundError):
             return
         self._pending.append(name)
         self._segments[name] = segment
-        self._infos[name] = SegmentInfo(name, segment.file_size, *segment.totals)
+        self._infos[name] = SegmentInfo(name, blob.file_size, *segment.totals, check=blob.check)
 
     def _flush(self) -> None:
         if self._builder is None or self._sink is None:
             return
         totals = self._builder.finish()
-        name, size = self._sink.finish(SEGMENT_SUFFIX)
+        name, _ = self._sink.finish(SEGMENT_SUFFIX)
         self._builder = self._sink = None
         if name not in self._infos:
-            self._infos[name] = SegmentInfo(name, size, *totals)
-            self._segments[name] = Segment(self._store.open_segment(name))
+            self._infos[name] = self._opened(name, totals)
         self._flushed.append(name)
         self._store.set_pending(sorted({*self._pending, *self._flushed}))
 
@@ -196,15 +200,20 @@ class IndexWriter:
             sink = self._store.segment_writer()
             try:
                 totals = merge_segments([self._segments[info.name] for info in group], sink)
-                name, size = sink.finish(SEGMENT_SUFFIX)
+                name, _ = sink.finish(SEGMENT_SUFFIX)
             except BaseException:
                 sink.discard()
                 raise
-            self._segments[name] = Segment(self._store.open_segment(name))
             names = {info.name for info in group}
             kept = [info for info in infos if info.name not in names]
-            infos = sorted([*kept, SegmentInfo(name, size, *totals)], key=lambda info: info.name)
+            infos = sorted([*kept, self._opened(name, totals)], key=lambda info: info.name)
         return infos
+
+    def _opened(self, name: str, totals: SegmentTotals) -> SegmentInfo:
+        """Open a segment that was just written."""
+        blob = self._store.open_file(name)
+        self._segments[name] = Segment(blob)
+        return SegmentInfo(name, blob.file_size, *totals, check=blob.check)
 
 
 def corpus_of(segments: Iterable[Segment], known: Mapping[tuple[str, int], DocumentRow] = {}) -> Corpus:

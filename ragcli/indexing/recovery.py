@@ -1,54 +1,64 @@
-"""Puts a damaged or lost file of added documents right from what the index still holds of them. Guesses nothing.
+"""The added documents that a writer goes on with, read back from the index where their file is damaged or lost.
 
-A document's id is the hash of its text and metadata, so that what was read back proves itself.
+A document's id is the hash of its text and metadata, so that what was read back proves itself. Guesses nothing.
 """
 
 import contextlib
+from typing import NamedTuple
 
 from ragcli.errors import IndexCorruptError, IndexVersionError
-from ragcli.index.manifest import Manifest
+from ragcli.index.manifest import OLD_DOCUMENTS, Manifest
 from ragcli.index.segment import Segment
 from ragcli.indexing.added_documents import ids_digest, make_document
 from ragcli.indexing.index_writer import stored_chunks
 from ragcli.model import ADDED, Document
-from ragcli.store.document_file import DOCUMENTS_HINT, is_kept, load_documents, save_documents
-from ragcli.store.snapshots import DOCUMENTS, SnapshotStore
+from ragcli.store.document_file import DOCUMENTS_HINT, documents_name, load_documents
+from ragcli.store.snapshots import SnapshotStore
 
 
-def mend_documents(store: SnapshotStore) -> str:
-    """Restore the added documents where their file is damaged or gone; a notice of it, '' where all is well.
+class KeptDocuments(NamedTuple):
+    """The added documents of a session. `name` is the file that a manifest can name for them, '' where they have to be
+    written first; `notice` says what was mended."""
 
-    Used under the lock. IndexCorruptError where the index does not hold all of them: then nothing is touched.
+    documents: list[Document]
+    name: str
+    notice: str
+
+
+def kept_documents(store: SnapshotStore) -> KeptDocuments:
+    """Read the added documents. Used under the lock.
+
+    IndexCorruptError where they are damaged and the index does not hold all of them: then nothing is touched.
     """
     manifest = None
     with contextlib.suppress(IndexCorruptError):
         manifest = store.manifest()
-    damage = _damage(store, manifest)
-    if damage is None:
-        return ""
-    found = _read_back(store, manifest) if manifest is not None else []
-    if manifest is None or ids_digest(found) != manifest.added:
-        raise damage
-    save_documents(store.directory, found)
-    return f"{damage.message}; {len(found):,} added documents were read back from the index"
-
-
-def check_kept(store: SnapshotStore, manifest: Manifest) -> None:
-    """IndexCorruptError where the file of added documents is gone and the index holds some."""
-    if manifest.corpus.added and not is_kept(store.directory):
-        raise IndexCorruptError(f"{DOCUMENTS} is missing", DOCUMENTS_HINT)
-
-
-def _damage(store: SnapshotStore, manifest: Manifest | None) -> IndexCorruptError | None:
+    name = documents_name(store)
     try:
-        load_documents(store.directory)
+        documents = load_documents(store.directory, name)
         if manifest is not None:
-            check_kept(store, manifest)
+            check_kept(store, manifest, documents)
     except IndexVersionError:
         raise
-    except IndexCorruptError as error:
-        return error
-    return None
+    except IndexCorruptError as damage:
+        found = _read_back(store, manifest) if manifest is not None else []
+        if manifest is None or ids_digest(found) != manifest.added:
+            raise
+        notice = f"{damage.message}; {len(found):,} added documents were read back from the index"
+        return KeptDocuments(found, "", notice)
+    return KeptDocuments(documents, "" if name == OLD_DOCUMENTS else name, "")
+
+
+def check_kept(store: SnapshotStore, manifest: Manifest, documents: list[Document]) -> None:
+    """IndexCorruptError where these are not the documents of the generation.
+
+    Before 1.1 a run that was killed could leave others than those that are indexed: that is for a writer to put right.
+    """
+    if manifest.documents == OLD_DOCUMENTS:
+        if manifest.corpus.added and OLD_DOCUMENTS not in store.directory.list():
+            raise IndexCorruptError(f"{OLD_DOCUMENTS} is missing", DOCUMENTS_HINT)
+    elif manifest.added not in ("", ids_digest(documents)) or (documents and not manifest.added):
+        raise IndexCorruptError(f"{manifest.documents} is damaged: it is of another generation", DOCUMENTS_HINT)
 
 
 def _read_back(store: SnapshotStore, manifest: Manifest) -> list[Document]:
@@ -56,7 +66,7 @@ def _read_back(store: SnapshotStore, manifest: Manifest) -> list[Document]:
     found = []
     for info in manifest.segments:
         with contextlib.suppress(IndexCorruptError, FileNotFoundError):
-            segment = Segment(store.open_segment(info.name), info.deleted)
+            segment = Segment(store.open_segment(info), info.deleted)
             try:
                 for ordinal, row in segment.documents():
                     if row.kind == ADDED:

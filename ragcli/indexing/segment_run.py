@@ -9,10 +9,11 @@ from ragcli.indexing.added_documents import ids_digest, reconcile
 from ragcli.indexing.base_generation import base_generation
 from ragcli.indexing.index_writer import IndexWriter
 from ragcli.indexing.plan import DocAddress
+from ragcli.indexing.recovery import kept_documents
 from ragcli.indexing.request import IndexRequest
 from ragcli.indexing.run import Base, Published
 from ragcli.indexing.run_summary import RunSummary, pipeline_digest
-from ragcli.store.document_file import load_documents
+from ragcli.store.document_file import save_documents
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, save_stats
 
@@ -31,7 +32,10 @@ class SegmentRun:
         self._pipeline = pipeline_digest(request.options)
         sound = base_generation(store, request, self._pipeline, VERIFY_BYTES)
         manifest = self._manifest = sound.manifest
-        self._documents = load_documents(store.directory)
+        kept = kept_documents(store)
+        self._documents, self._documents_name = kept.documents, kept.name
+        mended = [*sound.notices, *([kept.notice] if kept.notice else [])]
+        self._mended = bool(mended)
         corpus = manifest.corpus
         outdated = bool(manifest.segments) and manifest.analyzers != ANALYZERS
         self.base = Base(
@@ -40,9 +44,11 @@ class SegmentRun:
             chunks=corpus.chunks,
             failures=manifest.failures,
             cache=sound.cache,
-            settled=manifest.analyzers == ANALYZERS and manifest.added == ids_digest(self._documents),
+            settled=(
+                not self._mended and manifest.analyzers == ANALYZERS and manifest.added == ids_digest(self._documents)
+            ),
             notices=[
-                *sound.notices,
+                *mended,
                 *(["the analyzers changed: stored texts are analyzed again"] if outdated else []),
             ],
         )
@@ -99,7 +105,10 @@ class SegmentRun:
         save_stats(self._store.directory, number, cache)
         if self._writer is None:
             self._writer = IndexWriter(self._store, base)
-        done = self._writer.commit(self._next(number, started, summary))
+        name = self._documents_name
+        if self._documents and not name:
+            name = save_documents(self._store, number, self._documents)
+        done = self._writer.commit(self._next(number, started, summary)._replace(documents=name))
         self._store.gc()
         return Published(done.corpus.digest, done.corpus.chunks, committed=True)
 
@@ -124,6 +133,7 @@ class SegmentRun:
             and (self._writer is None or not self._writer.changed)
             and tuple(summary.sorted_failures()) == base.failures
             and stored == (request.root, request.root_key, request.only, request.options)
+            and not (request.run.verify and self._open().corpus() != base.corpus)
         )
 
     def _save_unchanged(self, cache: StatCache) -> None:

@@ -7,6 +7,7 @@ is reported as vanished; what the system refuses is reported with its reason; on
 
 import os
 import stat
+import sys
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -142,7 +143,7 @@ class _Walker:
         """List one directory: take its files, note what is left out, and return the sub-directories to enter."""
         room = self._limits.max_entries - self._entries
         with os.scandir(descriptor) as listing:
-            entries = list(islice(listing, room + 1))
+            entries = list(islice(listing, min(room + 1, sys.maxsize)))
         if len(entries) > room:
             raise _over("entries", self._limits.max_entries, "--max-entries")
         self._entries += len(entries)

@@ -9,6 +9,7 @@ from ragcli.errors import IndexCorruptError
 from ragcli.model import Document, FileInfo, IndexStatus, Scalar, SearchOutcome, StoredDocument
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
+from ragcli.session.soundness import damage_told
 from ragcli.store.directory import Directory
 from ragcli.store.snapshots import SnapshotStore
 
@@ -46,24 +47,28 @@ def _located(method: F) -> F:
 
 
 class EmbeddedStore:
-    """One session's store. Reads go to a reader that keeps its generation open, each write to a writer of its own."""
+    """One session's store. Reads go to a reader that keeps its generation open, each write to a writer of its
+    own; damage that no checksum tells is IndexCorruptError all the same."""
 
     def __init__(self, directory: Directory, place: SessionPlace, sessions: Sessions | None) -> None:
         self._directory = directory
         self._place = place
         self._path = getattr(directory, "path", "")
         self._sessions = sessions
-        self.reader = SessionReader(SnapshotStore(directory), place)
+        self._snapshots = SnapshotStore(directory)
+        self.reader = SessionReader(self._snapshots, place)
 
     # -- reading: as SessionReader
 
     @_located
     def query(self, query: str, top_k: int, options: QueryOptions) -> SearchOutcome:
-        return self.reader.query(query, top_k, options)
+        with damage_told(self._snapshots):
+            return self.reader.query(query, top_k, options)
 
     @_located
     def status(self) -> IndexStatus:
-        return self.reader.status()
+        with damage_told(self._snapshots):
+            return self.reader.status()
 
     @_located
     def facts(self) -> SessionFacts:
@@ -72,31 +77,38 @@ class EmbeddedStore:
 
     @_located
     def exists(self) -> bool:
-        return self.reader.manifest() is not None or bool(self.reader.documents())
+        with damage_told(self._snapshots):
+            return self.reader.manifest() is not None or bool(self.reader.documents())
 
     @_located
     def files(self) -> list[FileInfo]:
-        return self.reader.files()
+        with damage_told(self._snapshots):
+            return self.reader.files()
 
     @_located
     def failed(self) -> list[FileInfo]:
-        return self.reader.failed()
+        with damage_told(self._snapshots):
+            return self.reader.failed()
 
     @_located
     def skipped(self) -> list[FileInfo]:
-        return self.reader.skipped()
+        with damage_told(self._snapshots):
+            return self.reader.skipped()
 
     @_located
     def documents(self) -> list[Document]:
-        return self.reader.documents()
+        with damage_told(self._snapshots):
+            return self.reader.documents()
 
     @_located
     def stored_file(self, path: str) -> StoredDocument | None:
-        return self.reader.stored_file(path)
+        with damage_told(self._snapshots):
+            return self.reader.stored_file(path)
 
     @_located
     def stored_document(self, document: Document) -> StoredDocument:
-        return self.reader.stored_document(document)
+        with damage_told(self._snapshots):
+            return self.reader.stored_document(document)
 
     # -- writing: as SessionWriter, imported only then
 
@@ -104,25 +116,30 @@ class EmbeddedStore:
     def index(
         self, path: str, progress: "ProgressCallback | None", options: IndexOptions | None, run: RunOptions
     ) -> "IndexReport":
-        return self._writer().index(path, progress, options, run)
+        with damage_told(self._snapshots):
+            return self._writer().index(path, progress, options, run)
 
     @_located
     def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
-        return self._writer().add(text, metadata, wait)
+        with damage_told(self._snapshots):
+            return self._writer().add(text, metadata, wait)
 
     @_located
     def remove(self, id: str, wait: float) -> bool:
-        return self._writer().remove(id, wait)
+        with damage_told(self._snapshots):
+            return self._writer().remove(id, wait)
 
     @_located
     def clear(self, wait: float) -> None:
-        self._writer().clear(wait)
+        with damage_told(self._snapshots):
+            self._writer().clear(wait)
 
     @_located
     def export(self, target: BinaryIO) -> None:
         from ragcli.session.transfer import export_session
 
-        export_session(self._directory, target)
+        with damage_told(self._snapshots):
+            export_session(self._directory, target)
 
     @_located
     def import_(self, source: BinaryIO, wait: float) -> None:

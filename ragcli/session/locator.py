@@ -3,15 +3,14 @@
 import contextlib
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ragcli.errors import RagError, SessionNotFoundError, StoreError, UsageError
-from ragcli.index.manifest import Manifest
+from ragcli.index.manifest import OLD_DOCUMENTS, Manifest
 from ragcli.store.directory import OsDirectory
 from ragcli.store.locks import is_locked
-from ragcli.store.snapshots import CURRENT, DOCUMENTS, SnapshotStore
+from ragcli.store.snapshots import CURRENT, SnapshotStore
 
 # Compiled on use: the session of a directory is found without them.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -101,7 +100,7 @@ class Sessions:
         """
         try:
             if os.path.lexists(os.path.join(place.path, CURRENT)):
-                return True
+                return not _is_empty(place)
             names = os.listdir(place.path)
         except (FileNotFoundError, NotADirectoryError):
             return False
@@ -111,7 +110,7 @@ class Sessions:
                 "ask its owner, or choose another with --data-dir DIR",
             ) from None
         # Without CURRENT these are what damage left of a session.
-        return any(name == DOCUMENTS or name.endswith(".manifest") for name in names)
+        return any(name == OLD_DOCUMENTS or name.endswith(".manifest") for name in names)
 
     def all(self) -> list[SessionPlace]:
         """Every session, directories' first; what holds nothing committed is none. StoreError as `is_session`."""
@@ -150,8 +149,8 @@ class Sessions:
             return False
         directory = OsDirectory(place.path)
         with directory.lock(wait):
-            directory.remove(CURRENT)  # first, so that no search meets half a session
-            shutil.rmtree(place.path)
+            SnapshotStore(directory).remove_all()
+            directory.remove_itself()
         return True
 
     def _place(self, real: str) -> SessionPlace:
@@ -252,6 +251,13 @@ def _ancestors(real: str) -> list[str]:
 
 def _shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _is_empty(place: SessionPlace) -> bool:
+    """Whether a session's first commit has only begun; what cannot be read is for whoever opens it."""
+    with contextlib.suppress(RagError, OSError):
+        return SnapshotStore(OsDirectory(place.path)).current_number() == 0
+    return False
 
 
 def _is_readable(place: SessionPlace) -> bool:

@@ -9,7 +9,7 @@ from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import QueryOptions
 from ragcli.errors import IndexCorruptError, SessionNotFoundError
 from ragcli.index.doc_table import DocumentRow
-from ragcli.index.manifest import Manifest
+from ragcli.index.manifest import OLD_DOCUMENTS, Manifest
 from ragcli.index.segment import Segment
 from ragcli.model import (
     FILE,
@@ -72,9 +72,21 @@ class SessionReader:
         from ragcli.indexing.recovery import check_kept
         from ragcli.store.document_file import load_documents
 
-        documents = load_documents(self._store.directory)
+        manifest = self._store.manifest()
+        while manifest is not None:
+            try:
+                documents = load_documents(self._store.directory, manifest.documents)
+                check_kept(self._store, manifest, documents)
+                return documents
+            except IndexCorruptError:
+                now = self._store.manifest()  # a commit may have taken the file away meanwhile
+                if now is None or now.number == manifest.number:
+                    raise
+                manifest = now
+        # Versions before 1.1 may have kept a document and been killed before the first commit.
+        documents = load_documents(self._store.directory, OLD_DOCUMENTS)
         if not documents:
-            check_kept(self._store, self._known_manifest())
+            raise self._unknown()
         return documents
 
     def files(self) -> list[FileInfo]:

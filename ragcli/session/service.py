@@ -26,6 +26,7 @@ from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
 from ragcli.session.union import SessionUnion
 from ragcli.store.directory import Directory, OsDirectory
+from ragcli.store.private_files import check_private
 
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport, ProgressCallback
@@ -253,6 +254,7 @@ class SessionManager:
     def _service(self, place: SessionPlace) -> RagService:
         service = self._services.get(place.id)
         if service is None:
+            check_private(self._sessions.data_dir, place.path)
             service = self._services[place.id] = RagService(place, self._sessions, engine=self._engine)
         return service
 

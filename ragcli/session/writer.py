@@ -1,23 +1,27 @@
 """What changes a session: index, add, remove, clear. Each holds the session's lock and ends in one commit."""
 
+import contextlib
+import errno
 from collections.abc import Mapping
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import IndexOptions, RunOptions
 from ragcli.documents import IndexReport, ProgressCallback
-from ragcli.errors import IndexCorruptError
+from ragcli.errors import IndexCorruptError, StoreError
 from ragcli.index.manifest import Manifest
 from ragcli.indexing.added_documents import ids_digest, make_document, reconcile
 from ragcli.indexing.index_writer import IndexWriter, corpus_of
 from ragcli.indexing.indexer import FileIndexer
-from ragcli.indexing.recovery import mend_documents
+from ragcli.indexing.recovery import kept_documents
 from ragcli.model import Document, Scalar
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.tree import StoredTree, index_request, root_of
 from ragcli.store.directory import Directory
-from ragcli.store.document_file import load_documents, replaced_documents
+from ragcli.store.document_file import save_documents
 from ragcli.store.snapshots import SnapshotStore
 from ragcli.store.stat_cache import StatCache, load_stats, save_stats
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class SessionWriter:
@@ -46,10 +50,7 @@ class SessionWriter:
             return self._index(root, only, progress, options, run)
         moved = self._take_along(path)
         with self._directory.lock(run.wait):
-            mended = mend_documents(self._store)
             report = self._index(root, only, progress, options, run)
-        if mended:
-            report.notices.insert(0, mended)
         if moved:
             report.notices.insert(0, f"the index of {moved} was taken along to {path}, added documents too")
         return report
@@ -78,19 +79,31 @@ class SessionWriter:
         """Empty everything; the session with its name and root stays."""
         with self._directory.lock(wait):
             base = self._stored_manifest() or self._first()
-            empty = base._replace(
-                number=max(base.number, self._store.last_number()) + 1,
-                analyzers=ANALYZERS,
-                added=ids_digest(()),
-                last_indexed=0.0,
-                segments=(),
-                failures=(),
-                skipped={},
-                corpus=corpus_of(()),
-            )
-            with replaced_documents(self._store, []):
-                self._store.commit(empty)
+            try:
+                self._commit_nothing(base)
+            except StoreError as error:
+                if getattr(error.__cause__, "errno", 0) not in _FULL:
+                    raise
+                # What is to go anyway makes room; where even that is not enough, the session is one that never was.
+                self._store.remove_all()
+                with contextlib.suppress(StoreError):
+                    self._commit_nothing(base)
             self._store.gc()
+
+    def _commit_nothing(self, base: Manifest) -> None:
+        number = max(base.number, self._store.last_number()) + 1
+        empty = base._replace(
+            number=number,
+            analyzers=ANALYZERS,
+            added=ids_digest(()),
+            last_indexed=0.0,
+            segments=(),
+            failures=(),
+            skipped={},
+            corpus=corpus_of(()),
+            documents=save_documents(self._store, number, []),
+        )
+        self._store.commit(empty)
 
     def _index(
         self,
@@ -116,21 +129,22 @@ class SessionWriter:
         return moved.moved_from
 
     def _documents(self) -> list[Document]:
-        """The added documents, indexed as they are: a run that was killed may have kept one and not indexed it."""
-        mend_documents(self._store)
-        documents = load_documents(self._directory)
+        """The added documents, indexed as they are.
+
+        Before 1.1 a run that was killed may have kept one and not indexed it.
+        """
+        kept = kept_documents(self._store)
         known = self._base().added
-        if (documents or known) and known != ids_digest(documents):
-            self._replace_documents(documents)
-        return documents
+        if kept.notice or ((kept.documents or known) and known != ids_digest(kept.documents)):
+            self._replace_documents(kept.documents)
+        return kept.documents
 
     def _replace_documents(self, documents: list[Document]) -> None:
-        """Save the added documents and commit a generation that indexes just them beside the files."""
+        """Commit a generation that holds and indexes just these added documents beside the files."""
         base = self._base()
         writer = IndexWriter(self._store, base, reuse_pending=False)
         try:
-            with replaced_documents(self._store, documents):
-                self._commit_documents(writer, base, documents)
+            self._commit_documents(writer, base, documents)
         finally:
             writer.close()
 
@@ -141,7 +155,8 @@ class SessionWriter:
             writer.reanalyze()
         number = max(base.number, self._store.last_number()) + 1
         cache = load_stats(self._directory, base.number)
-        manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents))
+        name = save_documents(self._store, number, documents)
+        manifest = base._replace(number=number, analyzers=ANALYZERS, added=ids_digest(documents), documents=name)
         self._store.set_pending([])
         save_stats(self._directory, number, cache or StatCache(0, "", {}, []))
         writer.commit(manifest)

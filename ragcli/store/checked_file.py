@@ -25,8 +25,17 @@ _MAGIC = b"RAGBLOB1"
 _MAX_CACHED_PAGES = 4096
 
 
+def file_size(payload: int) -> int:
+    """Bytes of a file with so many bytes of payload."""
+    return payload + 4 * -(-payload // PAGE) + _TRAILER.size + _CRC.size
+
+
 class CheckedFile:
-    """An open file's payload, each page verified before any byte of it is used."""
+    """An open file's payload, each page verified before any byte of it is used.
+
+    `check` is the crc32 of its page checksums, which tells two sound files apart; `size` counts the payload,
+    `file_size` all of it.
+    """
 
     def __init__(self, name: str, source: ByteSource) -> None:
         self.name = name
@@ -40,12 +49,13 @@ class CheckedFile:
         if zlib.crc32(tail[: _TRAILER.size]) != _CRC.unpack_from(tail, _TRAILER.size)[0]:
             raise self._damaged("its trailer's checksum differs")
         check_version(name, major)
-        count = -(-self.size // PAGE)
-        if source.size != self.size + 4 * count + tail_size:
+        if source.size != file_size(self.size):
             raise self._damaged("its length differs")
-        sums = source.pread(self.size, 4 * count)
+        sums = source.pread(self.size, 4 * -(-self.size // PAGE))
         if zlib.crc32(sums) != sums_crc:
             raise self._damaged("its page checksums are damaged")
+        self.check = sums_crc
+        self.file_size = source.size
         self._sums = array("I", sums)
         if sys.byteorder == "big":
             self._sums.byteswap()

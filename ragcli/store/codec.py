@@ -9,6 +9,7 @@ A reader takes any minor version of its own major one.
 
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import msgpack
@@ -16,7 +17,10 @@ import msgpack
 from ragcli.errors import REBUILD_HINT, IndexCorruptError, IndexVersionError
 
 FORMAT_MAJOR = 1
-FORMAT_MINOR = 0
+# 1.1: added documents belong to a generation, segments are told apart by a checksum of their checksums.
+FORMAT_MINOR = 1
+
+MAX_CONTAINERS = 1_000_000
 
 _FRAME = struct.Struct("<8sHHI")
 
@@ -28,8 +32,11 @@ def encode(kind: bytes, name: str, value: Any) -> bytes:
     return _FRAME.pack(kind, FORMAT_MAJOR, FORMAT_MINOR, checksum) + payload
 
 
-def decode(kind: bytes, name: str, raw: bytes) -> Any:
-    """Undo `encode`; IndexCorruptError where a bit differs, IndexVersionError for another major version."""
+def decode(kind: bytes, name: str, raw: bytes, *, few: bool = False) -> Any:
+    """Undo `encode`; IndexCorruptError where a bit differs, IndexVersionError for another major version.
+
+    With `few`, also where there are more lists and maps than MAX_CONTAINERS: of one byte each they take seventy.
+    """
     if len(raw) < _FRAME.size:
         raise IndexCorruptError(f"{name} is damaged: it is cut short", REBUILD_HINT)
     found, major, minor, checksum = _FRAME.unpack_from(raw)
@@ -39,7 +46,7 @@ def decode(kind: bytes, name: str, raw: bytes) -> Any:
     if checksum != _checksum(name, major, minor, payload):
         raise IndexCorruptError(f"{name} is damaged: its checksum differs", REBUILD_HINT)
     check_version(name, major)
-    return unpack(name, payload)
+    return unpack(name, payload, _counting(name) if few else None)
 
 
 def check_version(name: str, major: int) -> None:
@@ -50,12 +57,30 @@ def check_version(name: str, major: int) -> None:
         )
 
 
-def unpack(name: str, payload: bytes) -> Any:
-    """Unpack bytes that passed their checksum; damage that kept the checksum is IndexCorruptError too."""
+def unpack(name: str, payload: bytes, seen: Callable[[Any], Any] | None = None) -> Any:
+    """Unpack bytes that passed their checksum; damage that kept the checksum is IndexCorruptError too.
+
+    `seen` is given each list and map.
+    """
     try:
-        return msgpack.unpackb(payload, raw=False, strict_map_key=False, unicode_errors="surrogateescape")
-    except (ValueError, msgpack.UnpackException) as error:
+        return msgpack.unpackb(
+            payload, raw=False, strict_map_key=False, unicode_errors="surrogateescape", list_hook=seen, object_hook=seen
+        )
+    except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:  # TypeError: a list as a key
         raise IndexCorruptError(f"{name} is damaged: {type(error).__name__}", REBUILD_HINT) from error
+
+
+def _counting(name: str) -> Callable[[Any], Any]:
+    count = 0
+
+    def seen(value: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > MAX_CONTAINERS:
+            raise IndexCorruptError(f"{name} is damaged: it holds too many parts", REBUILD_HINT)
+        return value
+
+    return seen
 
 
 def _checksum(name: str, major: int, minor: int, payload: bytes) -> int:

@@ -7,13 +7,13 @@ synced. Names are plain file names; nothing here knows what is in a file.
 import contextlib
 import errno
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from ragcli.errors import REBUILD_HINT, IndexCorruptError, LockedError, StoreError
-from ragcli.store.locks import LOCK_NAME, lock_holder
+from ragcli.errors import REBUILD_HINT, IndexCorruptError
+from ragcli.store.locks import LOCK_NAME, held_lock
+from ragcli.store.private_files import explained, make_private
 
 DRAFT_PREFIX = ".draft-"
 _O_BINARY = getattr(os, "O_BINARY", 0)
@@ -124,8 +124,8 @@ class OsDirectory:
             source.close()
 
     def draft(self) -> Draft:
-        with _explained(self.path):
-            return _FileDraft(_make_private(self.path))
+        with explained(self.path):
+            return _FileDraft(make_private(self.path))
 
     def remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -138,31 +138,16 @@ class OsDirectory:
                 found[name] = os.stat(os.path.join(self.path, name)).st_size
         return found
 
-    @contextmanager
-    def lock(self, wait: float) -> Iterator[None]:
-        """Hold the one writer's lock, a kernel lock that a dead holder does not hold. LockedError after `wait` s."""
-        import filelock
+    def lock(self, wait: float) -> contextlib.AbstractContextManager[None]:
+        """Hold the one writer's lock. LockedError after `wait` seconds, StoreError where it cannot be made."""
+        return held_lock(self.path, wait)
 
-        with _explained(self.path):
-            _make_private(self.path)
-            path = os.path.join(self.path, LOCK_NAME)
-            holder = filelock.FileLock(path, mode=0o600)
-            try:
-                holder.acquire(timeout=max(wait, 0.0), poll_interval=0.02)
-            except filelock.Timeout:
-                raise LockedError(
-                    f"the session is being written by {lock_holder(path)}",
-                    "wait for it, or give a longer --wait SECONDS",
-                ) from None
-        try:
-            self._name_holder(path)
-            yield
-        finally:
-            holder.release()
-
-    def _name_holder(self, path: str) -> None:
-        with _explained(self.path), open(path, "wb") as file:
-            file.write(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode())
+    def remove_itself(self) -> None:
+        """Remove the directory with the lock, which the caller holds: the last file to go, so that none can slip in."""
+        with explained(self.path):
+            self.remove(LOCK_NAME)
+            with contextlib.suppress(OSError):  # another process has made its lock there already
+                os.rmdir(self.path)
 
 
 class _FileDraft:
@@ -173,13 +158,13 @@ class _FileDraft:
         self._descriptor = os.open(self._path, flags, 0o600)
 
     def write(self, data: bytes) -> None:
-        with _explained(self._directory):
+        with explained(self._directory):
             view = memoryview(data)
             while view:
                 view = view[os.write(self._descriptor, view) :]
 
     def publish(self, name: str) -> None:
-        with _explained(self._directory):
+        with explained(self._directory):
             os.fsync(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
@@ -194,21 +179,6 @@ class _FileDraft:
             os.unlink(self._path)
 
 
-def _make_private(path: str) -> str:
-    """Make a directory and those above it that are missing, each for its owner alone.
-
-    os.makedirs gives its mode to the last one only, and the names of sessions show in the one above.
-    """
-    if not os.path.isdir(path):
-        _make_private(os.path.dirname(path) or os.curdir)
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            if not os.path.isdir(path):  # else another process was faster
-                raise
-    return path
-
-
 def _sync_directory(path: str) -> None:
     if os.name == "nt":  # pragma: no cover  (a directory has no descriptor to sync there)
         return
@@ -217,18 +187,6 @@ def _sync_directory(path: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Turn an I/O error of the store into one line that says what cannot be written and where."""
-    try:
-        yield
-    except OSError as error:
-        hint = "choose another with --data-dir DIR or RAGCLI_DATA_DIR"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            hint = "make room, then run the command again; the previous index still answers"
-        raise StoreError(f"cannot write {path}: {error.strerror or type(error).__name__}", hint) from error
 
 
 class MemorySource:

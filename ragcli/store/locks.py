@@ -1,6 +1,13 @@
-"""Who holds the one writer's lock of a directory; taking it is `Directory.lock`."""
+"""The one writer's lock of a directory: a kernel lock, which a dead holder does not hold; and who holds it."""
 
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ragcli.errors import LockedError
+from ragcli.store.private_files import explained, make_private
 
 LOCK_NAME = "lock"
 
@@ -29,3 +36,51 @@ def lock_holder(path: str) -> str:
             return file.read(100).decode("ascii", "replace") or "another process"
     except OSError:
         return "another process"
+
+
+@contextmanager
+def held_lock(directory: str, wait: float) -> Iterator[None]:
+    """Hold a directory's lock, made with the directory where they are missing.
+
+    LockedError after `wait` seconds, StoreError where the system refuses it.
+    """
+    path = os.path.join(directory, LOCK_NAME)
+    holder = _acquired(directory, path, wait)
+    try:
+        with explained(directory), open(path, "wb") as file:
+            file.write(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode())
+        yield
+    finally:
+        holder.release()
+
+
+def _acquired(directory: str, path: str, wait: float) -> Any:
+    import filelock
+
+    end = time.monotonic() + max(wait, 0.0)
+    while True:
+        with explained(directory):
+            make_private(directory)
+            holder = filelock.FileLock(path, mode=0o600)
+            try:
+                holder.acquire(timeout=max(end - time.monotonic(), 0.0), poll_interval=0.02)
+            except filelock.Timeout:
+                raise LockedError(
+                    f"the session is being written by {lock_holder(path)}",
+                    "wait for it, or give a longer --wait SECONDS",
+                ) from None
+            except FileNotFoundError:
+                continue  # the directory was removed before the lock in it was made
+        # Whoever removed the session meanwhile held a lock that is no longer there, and so do we.
+        if _is_of(path, holder):
+            return holder
+        holder.release()
+
+
+def _is_of(path: str, holder: Any) -> bool:
+    """Whether a held lock is that of the file which now has its name, as far as filelock tells its descriptor."""
+    descriptor = getattr(getattr(holder, "_context", None), "lock_file_fd", None)
+    try:
+        return descriptor is None or os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -17,6 +17,7 @@ STAT_KIND = b"RAGSTATS"
 INDEXED = "i"
 FAILED = "f"
 LEFT_OUT = "s"
+_STATES = {INDEXED, FAILED, LEFT_OUT}
 
 # Two writes within one tick of the file system's clock leave the same times. Kernels tick each 1 to 10 ms; a time of
 # whole seconds comes from a file system that keeps no more, some only each second one.
@@ -57,7 +58,7 @@ def load_stats(directory: Directory, number: int) -> StatCache | None:
     name = stat_name(number)
     try:
         return _from_plain(decode(STAT_KIND, name, directory.read(name)))
-    except (FileNotFoundError, IndexCorruptError, KeyError, TypeError, ValueError, IndexError):
+    except (FileNotFoundError, IndexCorruptError, LookupError, TypeError, ValueError, AttributeError):
         return None
 
 
@@ -94,6 +95,10 @@ def _from_plain(plain: Any) -> StatCache:
     files = map(SourceFile, paths, *columns)
     states = {file.path: FileState(file, state) for file, state in zip(files, plain["states"], strict=True)}
     skipped = [Skipped(path, SkipReason(reason), rule, is_dir) for path, reason, rule, is_dir in plain["skipped"]]
+    if not all(type(s.path) is type(s.rule) is str and type(s.is_dir) is bool for s in skipped):
+        raise TypeError("no skipped path")
+    if type(plain["started"]) is not int or type(plain["pipeline"]) is not str or set(plain["states"]) - _STATES:
+        raise TypeError("no stat cache")
     return StatCache(plain["started"], plain["pipeline"], states, skipped)
 
 

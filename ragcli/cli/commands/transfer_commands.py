@@ -28,7 +28,8 @@ def export(ctx: typer.Context, file: Target) -> int:
     # Beside the target and renamed at the end: a failed export leaves an older file as it was.
     draft = f"{file}.{os.getpid()}.part"
     try:
-        with open(draft, "xb") as target:
+        # For its owner alone: it holds the text of every file.
+        with open(draft, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
             service.export(target)
         os.replace(draft, file)
     finally:
@@ -42,8 +43,9 @@ def export(ctx: typer.Context, file: Target) -> int:
 def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
     """Make a session from a file that export wrote.
 
-    Every checksum is verified before anything is replaced.
+    All of it is checked before anything is replaced: checksums, and that its parts fit each other.
     Without --session it becomes the session of the working directory.
+    The directory and options that it was made with are not taken over; index PATH gives it a directory.
     """
     service, settings, shared = session_context.opened_here(shared_values(ctx), wait=wait)
     if file == "-":
