@@ -92,7 +92,7 @@ def test_another_users_index_is_a_matter_of_permission(tmp_path: Path, monkeypat
         monkeypatch.chdir(tree)
         [search, listing] = commands([["search", "zqa"], ["status", "--all"]], data)
         assert search.code == 2 and "permission denied" in search.err and "owner root" in search.err
-        assert listing.code == 5 and "cannot be read: Permission denied" in listing.out
+        assert listing.code == 2 and "belongs to another user" in listing.err
         (data / "sessions").chmod(0o700)
         [search, listing] = commands([["search", "zqa"], ["status", "--all"]], data)
         assert (search.code, listing.code) == (2, 2) and "owner root" in search.err and "owner root" in listing.err
