@@ -25,6 +25,19 @@ class Found(NamedTuple):
     where: str
 
 
+class Table(NamedTuple):
+    """The table of one file as TOML has it, and the text that it was read from ('' where there is no file)."""
+
+    path: str
+    values: dict[str, Any]
+    text: str
+    above: tuple[str, ...] = ()
+
+    def line(self, names: tuple[str, ...]) -> int:
+        """The line on which a key below the table is set, by its steps."""
+        return _line(self.text, self.above + names)
+
+
 def user_directory(kind: Literal["data", "config"], environ: Mapping[str, str]) -> str:
     """ragcli's directory of this kind, as platformdirs names it; '' when no home directory is known.
 
@@ -52,18 +65,23 @@ def read_user_file(environ: Mapping[str, str]) -> list[Found]:
 
     UsageError where that is missing or cannot be read.
     """
+    return list(_found(read_user_table(environ)))
+
+
+def read_user_table(environ: Mapping[str, str]) -> Table:
+    """The user's file as a table. UsageError where it cannot be read or is no TOML."""
     named = environ.get("RAGCLI_CONFIG", "")
     directory = "" if named else user_directory("config", environ)
     path = named or (os.path.join(directory, "config.toml") if directory else "")
     if not path:
-        return []
+        return Table("", {}, "")
     try:
         with open(path, "rb") as file:
             raw = file.read(bounds.USER_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         # In a container HOME is often another user's: settings that cannot be seen are settings that are not there.
         if not named:
-            return []
+            return Table("", {}, "")
         if isinstance(error, PermissionError):
             raise UsageError(f"cannot read {path}: permission denied", "RAGCLI_CONFIG names another file") from error
         raise UsageError(f"RAGCLI_CONFIG names {path}, which does not exist", "unset it, or name a file") from error
@@ -72,7 +90,7 @@ def read_user_file(environ: Mapping[str, str]) -> list[Found]:
         raise UsageError(f"cannot read {path}: {reason}", "RAGCLI_CONFIG names another file") from error
     if len(raw) > bounds.USER_BYTES:
         raise UsageError(f"{path}: larger than {bounds.USER_BYTES // 1024} KiB", "RAGCLI_CONFIG names another file")
-    return list(_parse(raw, path, ()))
+    return _parse(raw, path, ())
 
 
 def read_project_file(root: str) -> tuple[list[Found], list[str]]:
@@ -80,14 +98,25 @@ def read_project_file(root: str) -> tuple[list[Found], list[str]]:
 
     ragcli.toml if there is one, else the table [tool.ragcli] of pyproject.toml.
     """
+    table, notices = read_project_table(root)
+    return list(_found(table)), notices
+
+
+def read_project_table(root: str) -> tuple[Table, list[str]]:
+    """The same as a table. UsageError where the file is no TOML."""
     notices: list[str] = []
     raw = _read_inside(root, PROJECT_FILE, notices)
     if raw is not None:
-        return list(_parse(raw, os.path.join(root, PROJECT_FILE), ())), notices
+        return _parse(raw, os.path.join(root, PROJECT_FILE), ()), notices
     raw = _read_inside(root, PYPROJECT, notices)
     if raw is not None and b"ragcli" in raw:
-        return list(_parse(raw, os.path.join(root, PYPROJECT), ("tool", "ragcli"))), notices
-    return [], notices
+        return _parse(raw, os.path.join(root, PYPROJECT), ("tool", "ragcli")), notices
+    return Table("", {}, ""), notices
+
+
+def parse_table(raw: bytes, path: str) -> Table:
+    """A whole TOML file as a table. UsageError naming file and line where it is none."""
+    return _parse(raw, path, ())
 
 
 def _read_inside(root: str, name: str, notices: list[str]) -> bytes | None:
@@ -114,9 +143,9 @@ def _read_inside(root: str, name: str, notices: list[str]) -> bytes | None:
     return raw
 
 
-def _parse(raw: bytes, path: str, table: tuple[str, ...]) -> Iterator[Found]:
+def _parse(raw: bytes, path: str, table: tuple[str, ...]) -> Table:
     if not raw.strip():
-        return
+        return Table(path, {}, "")
     import tomllib  # 5 ms, and only where there is a file
 
     try:
@@ -137,8 +166,12 @@ def _parse(raw: bytes, path: str, table: tuple[str, ...]) -> Iterator[Found]:
         values = values.get(step, {}) if isinstance(values, dict) else {}
     if not isinstance(values, dict):
         raise UsageError(f"{path}:{_line(text, table)}: must be a table", f"write [{'.'.join(table)}]")
-    for name, value in _flat(values):
-        yield Found(".".join(name), value, f"{path}:{_line(text, table + name)}")
+    return Table(path, values, text, table)
+
+
+def _found(table: Table) -> Iterator[Found]:
+    for name, value in _flat(table.values):
+        yield Found(".".join(name), value, f"{table.path}:{table.line(name)}")
 
 
 def _flat(values: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

@@ -183,6 +183,8 @@ def _limit(name: str, default: float) -> Key:
     return Key(default, _size(_FLOORS.get(name, 1), _CEILINGS.get(name, _LARGEST)), _read_size, "lower")
 
 
+# Tables of a settings file that declare knowledge; `ragcli.knowledge` reads them.
+DECLARATIONS = ("knowledge", "actions", "agents")
 LIMIT = "limit."
 KEYS: dict[str, Key] = {
     "k": Key(10, _whole(1), _read_whole, project_most=1_000),
@@ -198,6 +200,10 @@ KEYS: dict[str, Key] = {
     "workers": Key(None, _whole(0, 64), _read_whole, "never"),
     "session": Key("", _text, str, "never"),
     "data_dir": Key("", _path, str, "never"),
+    # What a tree declares reaches nothing outside it, and no private address, unless its user says so.
+    "allow_outside": Key(False, _switch, _read_switch, "never"),
+    "allow_private": Key(False, _switch, _read_switch, "never"),
+    "run": Key("", _path, str, "never"),
     "include": Key((), _patterns, _read_patterns),
     "exclude": Key((), _patterns, _read_patterns),
     "format": Key(DocumentFormat.AUTO.value, _format, str),

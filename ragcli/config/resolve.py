@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 
 from ragcli.config.files import Found, read_project_file, read_user_file, user_directory
-from ragcli.config.keys import KEYS, LIMIT, Key, Value, available_workers, key, nearest, shown
+from ragcli.config.keys import DECLARATIONS, KEYS, LIMIT, Key, Value, available_workers, key, nearest, shown
 from ragcli.config.options import PROFILES, IndexOptions, Limits
 from ragcli.errors import UsageError
 from ragcli.model import DocumentFormat
@@ -17,6 +17,7 @@ from ragcli.model import DocumentFormat
 DEFAULT = "default"
 COMMAND_LINE = "command line"
 _PREFIX = "RAGCLI_"
+_PATHS = ("data_dir", "run")
 _NOT_SETTINGS = {"RAGCLI_CONFIG"}
 
 
@@ -34,6 +35,9 @@ class Settings(NamedTuple):
     workers: int
     session: str
     data_dir: str
+    allow_outside: bool
+    allow_private: bool
+    run: str
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     format: DocumentFormat
@@ -202,11 +206,13 @@ def _profiles_first(layer: list[_Given]) -> list[_Given]:
 def _from_file(found: Iterable[Found], project: bool = False) -> list[_Given]:
     layer = []
     for name, raw, where in found:
+        if name in DECLARATIONS:
+            continue
         known = key(name, where)
         if project and known.project == "never":
             raise UsageError(f"{where}: a project file cannot set {name}", "set it in your own file, or by a flag")
         value = _checked(known, raw, where, name)
-        if name == "data_dir":  # relative to its file, and ~ as in a shell
+        if name in _PATHS:  # relative to its file, and ~ as in a shell
             value = _absolute(os.path.join(os.path.dirname(where), os.path.expanduser(str(value))), where)
         if project and name in ("include", "exclude"):
             _refuse_outside(cast(tuple[str, ...], value), where, name)
@@ -244,7 +250,7 @@ def _read(name: str, raw: object, where: str) -> Value:
     """A value of the command line or the environment, checked; a path there is relative to the working directory."""
     known = key(name, where)
     value = _checked(known, known.read(raw) if isinstance(raw, str) else raw, where)
-    return _absolute(str(value), where) if name == "data_dir" else value
+    return _absolute(str(value), where) if name in _PATHS else value
 
 
 def _checked(known: Key, raw: object, where: str, name: str = "") -> Value:
