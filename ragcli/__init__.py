@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from ragcli.ingest.chunkers import CodeChunker as CodeChunker
     from ragcli.ingest.chunkers import NormalizedDocumentChunker as NormalizedDocumentChunker
     from ragcli.ingest.ingestion_service import FileIngestionService as FileIngestionService
+    from ragcli.knowledge.bindings import ChatKnowledgeBinding as ChatKnowledgeBinding
+    from ragcli.knowledge.declared import DeclaredKnowledge as DeclaredKnowledge
+    from ragcli.knowledge.host import KnowledgeHost as KnowledgeHost
+    from ragcli.knowledge.paths import KnowledgePaths as KnowledgePaths
+    from ragcli.knowledge.values import KnowledgeEntry as KnowledgeEntry
+    from ragcli.knowledge.values import KnowledgeSourceConfig as KnowledgeSourceConfig
+    from ragcli.knowledge.values import KnowledgeUsage as KnowledgeUsage
+    from ragcli.knowledge.values import SearchSettings as SearchSettings
     from ragcli.memory.hybrid import HybridRetriever as HybridRetriever
     from ragcli.memory.streams import BM25Stream as BM25Stream
     from ragcli.memory.streams import InMemoryKnowledgeBase as InMemoryKnowledgeBase
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from ragcli.model import DocumentFormat as DocumentFormat
     from ragcli.model import DocumentInfo as DocumentInfo
     from ragcli.model import IndexStatus as IndexStatus
+    from ragcli.model import KnowledgeBase as KnowledgeBase
     from ragcli.model import SearchResult as SearchResult
     from ragcli.retrieval.chunk_source import ChunkSource as ChunkSource
     from ragcli.session.service import RagService as RagService
@@ -37,6 +46,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "DeclaredKnowledge": "knowledge.declared",
+    "KnowledgePaths": "knowledge.paths",
+    "KnowledgeUsage": "knowledge.values",
+    "SearchSettings": "knowledge.values",
+    "KnowledgeSourceConfig": "knowledge.values",
+    "KnowledgeEntry": "knowledge.values",
+    "KnowledgeHost": "knowledge.host",
+    "ChatKnowledgeBinding": "knowledge.bindings",
+    "KnowledgeBase": "model",
     "BM25Stream": "memory.streams",
     "ChunkSource": "retrieval.chunk_source",
     "CodeChunker": "ingest.chunkers",
@@ -67,10 +85,12 @@ _MODULES = {
 
 __all__ = [
     "BM25Stream",
+    "ChatKnowledgeBinding",
     "ChunkSource",
     "CodeChunker",
     "ContentExtractor",
     "ContentExtractorRegistry",
+    "DeclaredKnowledge",
     "Document",
     "DocumentFormat",
     "DocumentInfo",
@@ -83,7 +103,13 @@ __all__ = [
     "IndexProgress",
     "IndexReport",
     "IndexStatus",
+    "KnowledgeBase",
     "KnowledgeBaseStream",
+    "KnowledgeEntry",
+    "KnowledgeHost",
+    "KnowledgePaths",
+    "KnowledgeSourceConfig",
+    "KnowledgeUsage",
     "Limits",
     "NormalizedDocument",
     "NormalizedDocumentChunker",
@@ -91,6 +117,7 @@ __all__ = [
     "RagError",
     "RagService",
     "SearchResult",
+    "SearchSettings",
     "SessionManager",
     "__version__",
 ]

@@ -4,9 +4,9 @@ Paths are `str` relative to the root with `/`, undecodable bytes as surrogate es
 characters of the normalized text; lines are 1-based and inclusive. Times are nanoseconds since the epoch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar]
@@ -111,6 +111,52 @@ class Document(NamedTuple):
     id: str
     text: str
     metadata: Metadata
+
+
+class KnowledgeBase(Protocol):
+    """Documents that can be searched and changed: in memory, or a session's added documents beside its files."""
+
+    def add_document(self, document: Document) -> str:
+        """Add a document in place of one of the same id; the id it is kept under."""
+        ...
+
+    def add_documents(self, documents: Iterable[Document]) -> None:
+        """Add several."""
+        ...
+
+    def get_document(self, id: str) -> Document | None:
+        """A document by its id."""
+        ...
+
+    def remove_document(self, id: str) -> bool:
+        """Remove a document; False where there is none."""
+        ...
+
+    def replace_documents(self, documents: Iterable[Document]) -> None:
+        """Put documents in place of all; on an error all stay as they were."""
+        ...
+
+    def search(self, query: str, top_k: int) -> list[SearchResult]:
+        """The best `top_k` results, best first."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many documents there are."""
+        ...
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        ...
+
+
+class ChatHost(Protocol):
+    """What can ground its chat on a live corpus."""
+
+    def bind_live(self, source: str, top_k: int, knowledge_base: KnowledgeBase) -> None:
+        """Search the corpus in each turn, as the memory knowledge that `source` declares."""
+        ...
 
 
 class DocumentInfo(NamedTuple):

@@ -37,6 +37,12 @@ def render(query: str, results: Sequence[SearchResult], max_tokens: int | None =
     return _assemble(query, list(_within(distinct, max_tokens - estimate_tokens(fence))))
 
 
+def evidence_fence(results: Sequence[SearchResult]) -> str:
+    """Render results as one fence by itself, '' for none."""
+    blocks = "".join(map(evidence_block, _without_repeats(results)))
+    return _MEMORY_OPEN + blocks + _MEMORY_CLOSE if blocks else ""
+
+
 def evidence_block(result: SearchResult) -> str:
     """Render one result as an `<evidence>` element, every part of it escaped."""
     entries = "".join(
@@ -121,9 +127,9 @@ def _xml(text: str) -> str:
 
 def _without_repeats(results: Sequence[SearchResult]) -> Iterator[SearchResult]:
     """Leave out what a better-ranked result of the same file quotes already, whole results or their first lines."""
-    quoted: dict[str, list[SearchResult]] = {}
+    quoted: dict[tuple[str, str], list[SearchResult]] = {}
     for result in results:
-        key = result.file or result.id
+        key = result.source, result.file or result.id
         earlier = quoted.setdefault(key, [])
         trimmed: SearchResult | None = result
         for other in earlier:

@@ -37,12 +37,14 @@ DOORS: dict[str, set[str]] = {
         "analysis", "config", "documents", "errors", "index", "indexing", "ingest", "model", "prompt", "retrieval",
         "store",
     },
+    "knowledge": {"config", "documents", "errors", "model", "prompt", "session"},
     "__init__": {
-        "config", "documents", "errors", "extract", "indexing", "ingest", "memory", "model", "retrieval", "session",
+        "config", "documents", "errors", "extract", "indexing", "ingest", "knowledge", "memory", "model", "retrieval",
+        "session",
     },
     "evaluation": {"errors", "model"},
     "agents": {"__init__", "config", "documents", "errors", "model", "prompt", "session", "text"},
-    "cli": {"__init__", "agents", "config", "documents", "errors", "evaluation", "model", "session", "text"},
+    "cli": {"__init__", "agents", "config", "documents", "errors", "evaluation", "knowledge", "model", "session", "text"},
     "__main__": {"cli"},
 }  # fmt: skip
 # Libraries that one room only may know.

@@ -26,6 +26,7 @@ COMMANDS = {
     "prompt": CommandEntry("commands.prompt_command", "prompt"),
     "eval": CommandEntry("commands.eval_command", "eval_"),
     "status": CommandEntry("commands.status_command", "status"),
+    "knowledge": CommandEntry("commands.knowledge_command", "knowledge"),
     "add": CommandEntry("commands.document_commands", "add"),
     "list": CommandEntry("commands.document_commands", "list_"),
     "show": CommandEntry("commands.show_command", "show"),
@@ -92,6 +93,10 @@ def build(name: str) -> Any:
         from ragcli.cli.limit_options import limit_options
 
         command.params.extend(limit_options())
+    if name in ("index", "search", "prompt", "knowledge"):
+        from ragcli.cli.knowledge_options import knowledge_options
+
+        command.params.extend(knowledge_options(name))
     command.params.extend(shared_options())
     return command
 

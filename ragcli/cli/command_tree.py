@@ -12,6 +12,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "FORMAT": tuple(DocumentFormat),
     "PROFILE": tuple(PROFILES),
     "SHELL": ("bash", "zsh", "fish"),
+    "TASK": ("list", "check", "refresh", "pull"),
     "KIND": ("sessions", "documents", "languages"),
 }
 LOOKED_UP = {"NAME": "sessions", "ID": "documents", "ID|FILE": "documents", "LANG": "languages"}

@@ -35,7 +35,7 @@ def opened(shared: Shared, *, lenient: bool = False, **flags: object) -> OpenSes
     """
     early = settle(shared, flags, None)
     sessions = _manager(early)
-    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(_here())
+    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(here())
     return _settled(service, shared, flags, root_of(service), lenient)
 
 
@@ -51,9 +51,9 @@ def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[
     elif path is not None:
         service = sessions.rag_for_path(path)
     else:
-        service = sessions.rag_for_directory(_here())
+        service = sessions.rag_for_directory(here())
     if path is None:
-        path = service.stored_root() or ("" if early.session else sessions.root_for_directory(_here()))
+        path = service.stored_root() or ("" if early.session else sessions.root_for_directory(here()))
         path = path or service.get_status().root
         if not path:
             name = service.session
@@ -103,12 +103,13 @@ def opened_here(shared: Shared, **flags: object) -> OpenSession:
     """Open the named session, else the one that belongs to the working directory itself, whether it exists or not."""
     early = settle(shared, flags, None)
     sessions = _manager(early)
-    here = _here()
-    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_path(here)
-    return _settled(service, shared, flags, here)
+    directory = here()
+    service = sessions.get_rag(early.session) if early.session else sessions.rag_for_path(directory)
+    return _settled(service, shared, flags, directory)
 
 
-def _here() -> str:
+def here() -> str:
+    """The working directory; UsageError where it is gone."""
     try:
         return os.getcwd()
     except FileNotFoundError:

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple, cast
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from ragcli.cli.knowledge_options import OPTION_NAMES
+
 HELP_NAMES = ["-h", "--help"]
-SECTIONS = ("Arguments", "Options", "Limits", "Options of every command")
+SECTIONS = ("Arguments", "Options", "Declared knowledge", "Limits", "Options of every command")
 
 
 class Shared(NamedTuple):
@@ -47,7 +49,9 @@ def section(parameter: Any) -> str:
         return SECTIONS[0]
     if parameter.expose_value:
         return SECTIONS[1]
-    return SECTIONS[3] if parameter.name in (*Shared._fields, "version", "help") else SECTIONS[2]
+    if parameter.name in (*Shared._fields, "version", "help"):
+        return SECTIONS[4]
+    return SECTIONS[2] if parameter.name in OPTION_NAMES else SECTIONS[3]
 
 
 def shared_values(ctx: typer.Context) -> Shared:

@@ -115,9 +115,7 @@ def given_of(entry: KnowledgeEntry) -> dict[str, Member]:
     """An entry as members again, for a layer above it; what has its default was not given."""
     plain = KnowledgeSourceConfig(entry.name)
     pairs: dict[str, object] = {
-        name: each
-        for name, each in entry.source._asdict().items()
-        if each != getattr(plain, name) and name != "name"
+        name: each for name, each in entry.source._asdict().items() if each != getattr(plain, name) and name != "name"
     }
     pairs["type"] = entry.source.type
     pairs["use"] = entry.use
@@ -139,7 +137,8 @@ def _type(given: Given) -> SourceType:
 
 def _check_source(source: KnowledgeSourceConfig, given: Given, where: Origin, problems: Problems) -> None:
     allowed = _MEMBERS[source.type]
-    if allowed and allowed[0] not in given:
+    broken = any(one.file == where.file and one.key.startswith(f"{where.key}.") for one in problems.found)
+    if allowed and allowed[0] not in given and not broken:
         problems.add(given["type"].origin if "type" in given else where, f"a {source.type} source needs {allowed[0]}")
     for names in _MEMBERS.values():
         for name in names:

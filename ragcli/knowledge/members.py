@@ -155,9 +155,7 @@ def items(raw: object, origin: Origin, problems: Problems) -> list[tuple[str, st
     return list(found.values())
 
 
-def put(
-    members: dict[str, Member], name: str, check: Check, value: object, where: Origin, problems: Problems
-) -> None:
+def put(members: dict[str, Member], name: str, check: Check, value: object, where: Origin, problems: Problems) -> None:
     """Add a member once it passes its check; else note the problem."""
     try:
         members[name] = Member(check(value), where)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from urllib.parse import urlsplit, urlunsplit
 
 from ragcli.errors import UsageError
 from ragcli.knowledge.values import KnowledgeEntry, Layer, SourceType
@@ -63,6 +64,16 @@ def check_reach(entry: KnowledgeEntry, base_directory: str = "") -> None:
 def is_inside(path: str, root: str) -> bool:
     """Whether a real path is a real directory or below it."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def shown_url(url: str) -> str:
+    """A URL for a message: without user, password and query."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return urlunsplit((parts.scheme, host + (f":{parts.port}" if parts.port else ""), parts.path, "", ""))
+    except ValueError:
+        return "a URL that makes no sense"
 
 
 def _base(layer: Layer, base: str, base_directory: str) -> str | None:

@@ -207,8 +207,10 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.key}: {self.message} ({self.layer})" if self.key else (
-            f"{self.file}: {self.message} ({self.layer})"
+        return (
+            f"{self.file}: {self.key}: {self.message} ({self.layer})"
+            if self.key
+            else (f"{self.file}: {self.message} ({self.layer})")
         )
 
 

@@ -20,7 +20,7 @@ from ragcli.index.scoring import (
     tfidf_idf,
     tfidf_query_weights,
 )
-from ragcli.model import SCORE_DECIMALS, Document, SearchResult, StreamScore
+from ragcli.model import SCORE_DECIMALS, Document, KnowledgeBase, SearchResult, StreamScore
 
 # A server's memory is shared by sessions that come and go.
 MAX_DOCUMENTS = 10_000
@@ -201,6 +201,32 @@ class InMemoryKnowledgeBase:
         with self._lock:
             self._collection = self._collection.with_documents(documents, code_terms)
 
+    def add_document(self, document: Document) -> str:
+        """Add a document in place of one of the same id; its id."""
+        self.add_documents([document])
+        return document.id
+
+    def get_document(self, id: str) -> Document | None:
+        """A document by its id."""
+        return next((one.document for one in [self._collection.held.get(id)] if one), None)
+
+    def remove_document(self, id: str) -> bool:
+        """Remove a document; False where there is none."""
+        with self._lock:
+            before = len(self)
+            self.remove_documents([id])
+            return len(self) < before
+
+    @property
+    def size(self) -> int:
+        """How many documents there are."""
+        return len(self)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not len(self)
+
     def remove_documents(self, ids: Iterable[str]) -> None:
         """Remove documents; unknown ids are no error."""
         with self._lock:
@@ -228,7 +254,7 @@ class KnowledgeBaseStream:
 
     name = "tfidf"
 
-    def __init__(self, knowledge_base: InMemoryKnowledgeBase) -> None:
+    def __init__(self, knowledge_base: KnowledgeBase) -> None:
         self._knowledge_base = knowledge_base
 
     def search(self, query: str, top_k: int) -> list[SearchResult]:

@@ -1,7 +1,7 @@
 """The embedded engine: a session's segments in the data directory of this machine. A SessionStore."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from ragcli.config.options import IndexOptions, QueryOptions, RunOptions
@@ -76,6 +76,10 @@ class EmbeddedStore:
         return SessionFacts(self.reader.root(), manifest.options if manifest is not None and manifest.root else None)
 
     @_located
+    def generation(self) -> int:
+        return SnapshotStore(self._directory).current_number()
+
+    @_located
     def exists(self) -> bool:
         with damage_told(self._snapshots):
             return self.reader.manifest() is not None or bool(self.reader.documents())
@@ -123,6 +127,10 @@ class EmbeddedStore:
     def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
         with damage_told(self._snapshots):
             return self._writer().add(text, metadata, wait)
+
+    @_located
+    def replace(self, documents: Sequence[tuple[str, Mapping[str, Scalar]]], wait: float) -> list[str]:
+        return self._writer().replace(documents, wait)
 
     @_located
     def remove(self, id: str, wait: float) -> bool:

@@ -15,6 +15,8 @@ from ragcli.store.snapshots import CURRENT, SnapshotStore
 # Compiled on use: the session of a directory is found without them.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _ID = r"[0-9a-f]{16}"
+# The session of a declared source, whose id its declaration gives.
+_SOURCE = r"source-[0-9a-f]{16}"
 # A directory name of its own kind, so that no name can be taken for an id or leave the data directory.
 _NAMED = "name-"
 
@@ -55,6 +57,8 @@ class Sessions:
         UsageError for a name that none can have.
         """
         if re.fullmatch(_ID, session) and os.path.isdir(os.path.join(self._root, session)):
+            return SessionPlace(session, "", os.path.join(self._root, session))
+        if re.fullmatch(_SOURCE, session):
             return SessionPlace(session, "", os.path.join(self._root, session))
         if not re.fullmatch(NAME, session):
             raise UsageError(
@@ -123,7 +127,7 @@ class Sessions:
                 f"{_shown(self._root)} cannot be read: {error.strerror}{_owned_by(self._root)}",
                 "choose another with --data-dir DIR or RAGCLI_DATA_DIR",
             ) from None
-        found = [SessionPlace(n, "", os.path.join(self._root, n)) for n in names if re.fullmatch(_ID, n)]
+        found = [SessionPlace(n, "", os.path.join(self._root, n)) for n in names if re.fullmatch(f"{_ID}|{_SOURCE}", n)]
         for entry in names:
             name = entry.removeprefix(_NAMED)
             if name != entry and re.fullmatch(NAME, name):
@@ -178,9 +182,11 @@ class Sessions:
         return []
 
     def _manifests(self) -> Iterator[tuple[SessionPlace, Manifest]]:
-        """The sessions whose manifest can be read."""
+        """The sessions whose manifest can be read, but those of declared sources: no directory finds one of them."""
         with contextlib.suppress(StoreError):
             for place in self.all():
+                if re.fullmatch(_SOURCE, place.id):
+                    continue
                 with contextlib.suppress(RagError, OSError):
                     manifest = SnapshotStore(OsDirectory(place.path)).manifest()
                     if manifest is not None:

@@ -5,12 +5,13 @@ Searches take no lock and answer from one pinned generation; whatever writes hol
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from ragcli.config.options import DEFAULT_WAIT, IndexOptions, QueryOptions, RunOptions
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, RagError, SessionNotFoundError, UsageError
 from ragcli.model import (
+    ChatHost,
     ContextPrompt,
     Document,
     DocumentInfo,
@@ -22,6 +23,7 @@ from ragcli.model import (
     StoredDocument,
 )
 from ragcli.session.embedded import EmbeddedStore
+from ragcli.session.kept_files import KeptFiles
 from ragcli.session.locator import SessionPlace, Sessions
 from ragcli.session.reader import SessionReader
 from ragcli.session.union import SessionUnion
@@ -38,6 +40,9 @@ PREVIEW = 100
 class RagService:
     """One session. Made by SessionManager; nothing is stored before the first write."""
 
+    CHAT_SOURCE = "session-knowledge"
+    CHAT_TOP_K = 5
+
     def __init__(
         self,
         place: SessionPlace,
@@ -46,7 +51,8 @@ class RagService:
         engine: "Engine" = EmbeddedStore,
     ) -> None:
         self._place = place
-        self._store: SessionStore = engine(directory or OsDirectory(place.path), place, sessions)
+        self._directory = directory or OsDirectory(place.path)
+        self._store: SessionStore = engine(self._directory, place, sessions)
 
     @property
     def session(self) -> str:
@@ -85,6 +91,19 @@ class RagService:
     def get_status(self) -> IndexStatus:
         """Counts, sizes, the last run, what failed and was left out."""
         return self._store.status()
+
+    def generation(self) -> int:
+        """The number of the committed generation, 0 before the first; opens nothing."""
+        return self._store.generation()
+
+    def is_there(self) -> bool:
+        """Whether anything was ever indexed or added; also of a damaged index, whose next use says what is wrong."""
+        try:
+            return self._store.exists()
+        except SessionNotFoundError:
+            return False
+        except IndexCorruptError:
+            return True
 
     def stored_options(self) -> IndexOptions | None:
         """The options of the last index run, None before the first; also of a damaged index, as far as it tells."""
@@ -163,6 +182,10 @@ class RagService:
         """Add a document; return its id and whether it is new."""
         return self._store.add(text, metadata, wait)
 
+    def replace_documents(self, documents: Iterable[Document], *, wait: float = DEFAULT_WAIT) -> list[str]:
+        """Put documents in place of all added ones, in one commit; their ids, made of text and metadata."""
+        return self._store.replace([(document.text, document.metadata) for document in documents], wait)
+
     def remove_document(self, id: str, *, wait: float = DEFAULT_WAIT) -> bool:
         """Remove an added document by its id or an unambiguous beginning of it; False where there is none."""
         document = self.get_document(id)
@@ -175,6 +198,22 @@ class RagService:
             if not self._store.exists():
                 raise self._missing()
         self._store.clear(wait)
+
+    def kept_files(self) -> KeptFiles:
+        """Small files kept with the session, such as a cursor; they are no part of its index."""
+        return KeptFiles(self._directory)
+
+    def attach_chat_to(self, host: ChatHost) -> None:
+        """Ground a host's chat on this session as live knowledge; nothing where the session is empty.
+
+        The host must declare memory knowledge named CHAT_SOURCE that is searched with CHAT_TOP_K; ValueError or
+        RuntimeError where it does not.
+        """
+        from ragcli.session.knowledge_base import SessionKnowledgeBase
+
+        corpus = SessionKnowledgeBase(self)
+        if not corpus.is_empty:
+            host.bind_live(self.CHAT_SOURCE, self.CHAT_TOP_K, corpus)
 
     def export(self, target: BinaryIO) -> None:
         """Write the session as one tar file; SessionNotFoundError where there is none."""

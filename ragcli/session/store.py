@@ -1,6 +1,6 @@
 """What a session's service asks of the store behind it, whatever engine that is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from ragcli.config.options import IndexOptions, QueryOptions, RunOptions
@@ -30,6 +30,10 @@ class SessionStore(Protocol):
 
     def facts(self) -> "SessionFacts":
         """Root and options of the last run, also of a damaged index."""
+        ...
+
+    def generation(self) -> int:
+        """The number of the committed generation, 0 before the first."""
         ...
 
     def exists(self) -> bool:
@@ -68,6 +72,10 @@ class SessionStore(Protocol):
 
     def add(self, text: str, metadata: Mapping[str, Scalar], wait: float) -> tuple[str, bool]:
         """Add a document; return its id and whether it is new."""
+        ...
+
+    def replace(self, documents: Sequence[tuple[str, Mapping[str, Scalar]]], wait: float) -> list[str]:
+        """Put documents in place of all added ones; return their ids."""
         ...
 
     def remove(self, id: str, wait: float) -> bool:

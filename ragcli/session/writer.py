@@ -2,7 +2,7 @@
 
 import contextlib
 import errno
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import IndexOptions, RunOptions
@@ -64,6 +64,15 @@ class SessionWriter:
                 return document.id, False
             self._replace_documents([*documents, document])
         return document.id, True
+
+    def replace(self, documents: Sequence[tuple[str, Mapping[str, Scalar]]], wait: float) -> list[str]:
+        """Put documents in place of all added ones; those that are there already stay as they are."""
+        wanted = {made.id: made for made in (make_document(text, metadata) for text, metadata in documents)}
+        with self._directory.lock(wait):
+            known = {document.id for document in self._documents()}
+            if known != set(wanted) or not self._stored_manifest():
+                self._replace_documents([wanted[id_] for id_ in sorted(wanted)])
+        return list(wanted)
 
     def remove(self, id: str, wait: float) -> bool:
         """Remove an added document."""

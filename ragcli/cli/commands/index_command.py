@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ragcli.cli import session_context
+from ragcli.cli.knowledge_options import KnowledgeFlags, knowledge_flags
 from ragcli.cli.limit_options import given_limits
 from ragcli.cli.search_options import Strings, Wait
 from ragcli.cli.shared_options import Shared, shared_values
@@ -78,6 +79,9 @@ def index(
     """
     from ragcli.cli.terminal.progress import progress
 
+    declared = knowledge_flags(ctx)
+    if declared.knowledge:
+        return _declared(declared, shared_values(ctx), path, wait, workers)
     # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
     gc.set_threshold(50_000, 20, 50)
     opened, root = session_context.opened_to_write(
@@ -92,6 +96,19 @@ def index(
             allow_empty=allow_empty, workers=settings.workers, wait=settings.wait,
         )  # fmt: skip
     _tell(report, shared, dry_run=dry_run)
+    return 0
+
+
+def _declared(flags: KnowledgeFlags, shared: Shared, name: str | None, wait: float | None, workers: int | None) -> int:
+    """Read the declared sources again, or one by its name."""
+    from ragcli.cli import knowledge_context
+
+    opened = knowledge_context.opened(flags, shared, wait=wait, workers=workers)
+    done = opened.refresh(name, knowledge_context.choice(flags))
+    if shared.json:
+        output.write_json({"schema": 1, "indexed": done})
+    elif not shared.quiet:
+        output.say(f"ragcli: indexed {', '.join(done) or 'nothing'}")
     return 0
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ragcli.cli import session_context
+from ragcli.cli.knowledge_options import KnowledgeFlags, knowledge_flags
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -61,8 +62,13 @@ def prompt(
 
     Tokens are estimated on the high side, so that --max-tokens holds for the tokenizers of common models: whole chunks
     in rank order, then one chunk cut at a line end.
+
+    With --chat or --action the evidence is that of sources declared in ragcli.toml, and a text for the system prompt,
+    which says that evidence is data and no instruction, comes first.
     """
-    shared = shared_values(ctx)
+    shared, declared = shared_values(ctx), knowledge_flags(ctx)
+    if declared.chat or declared.action:
+        return _declared(declared, shared, query or [], file, k, max_tokens)
     text = _question(query or [], file)
     signals = signals_flag(no_signals)
     service, settled, shared = session_context.opened(
@@ -79,6 +85,31 @@ def prompt(
     else:
         output.write(f"{_for_stdout(made.prompt)}\n")
     _tell(made, settled.max_tokens, shared)
+    return 0
+
+
+def _declared(
+    flags: KnowledgeFlags, shared: Shared, words: list[str], file: str | None, k: int | None, max_tokens: int | None
+) -> int:
+    """Make the prompt of a chat turn, or of an action's call, from declared knowledge."""
+    from ragcli.cli import knowledge_context as context
+
+    if flags.chat and flags.action:
+        raise UsageError("--chat and --action exclude each other", "give one of them")
+    if flags.action and (words or file):
+        raise UsageError("an action takes its question as a parameter", "give --param NAME=VALUE")
+    if flags.chat and flags.param:
+        raise UsageError("--param goes with --action", "run: ragcli prompt --chat QUESTION")
+    settings = context.settled(flags, shared, None, max_tokens=max_tokens)
+    chosen = context.choice(flags, k, settings.max_tokens)
+    if flags.chat:
+        text = _question(words, file)
+        context.write_prompt(context.opened(flags, shared).chat(text, chosen), shared)
+    else:
+        given = context.params(flags)
+        context.opened(flags, shared).action(
+            flags.action, given, chosen, used=lambda made: context.write_prompt(made, shared)
+        )
     return 0
 
 

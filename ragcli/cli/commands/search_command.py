@@ -2,11 +2,12 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragcli.cli import session_context
+from ragcli.cli.knowledge_options import KnowledgeFlags, knowledge_flags
 from ragcli.cli.search_options import (
     Formats,
     Fresh,
@@ -80,15 +81,35 @@ def search(
     if bool(query) == batch:
         wrong = "--batch takes its queries from standard input" if batch else "no query given"
         raise UsageError(wrong, "run: ragcli search --help")
-    service, settled, shared = session_context.opened(
-        shared, k=k, max_per_file=max_per_file, signals=signals_flag(no_signals)
-    )
+    declared = knowledge_flags(ctx)
+    flags: dict[str, Any] = {"max_per_file": max_per_file, "signals": signals_flag(no_signals)}
+    form = {"jsonl": jsonl, "files": files, "null": null, "plain": plain, "pretty": pretty, "explain": explain}
+    if declared.knowledge:
+        settled = session_context.settle(shared, flags, None)
+        where = search_settings(settled, glob, language, format, explain=explain)
+        return _show(_declared(declared, shared, query or [], k, where), shared, context, **form)
+    service, settled, shared = session_context.opened(shared, k=k, **flags)
     settings = search_settings(settled, glob, language, format, explain=explain)
     if fresh:
         refresh(service, shared)
     if batch:
         return _batch(service, settled.k, settings, shared)
     outcome = service.query(query_text(query or []), settled.k, settings)
+    return _show(outcome, shared, context, **form)
+
+
+def _show(
+    outcome: SearchOutcome,
+    shared: Shared,
+    context: int | None,
+    *,
+    jsonl: bool,
+    files: bool,
+    null: bool,
+    plain: bool,
+    pretty: bool,
+    explain: bool,
+) -> int:
     tell(outcome.notices, outcome.degraded, shared)
     if shared.quiet:
         pass
@@ -99,6 +120,19 @@ def search(
     else:
         _text(outcome, shared, plain=plain, pretty=pretty, context=context, explain=explain)
     return FOUND if outcome.results else NOTHING
+
+
+def _declared(
+    flags: KnowledgeFlags, shared: Shared, words: list[str], k: int | None, options: QueryOptions
+) -> SearchOutcome:
+    """Search declared sources by name."""
+    from ragcli.cli import knowledge_context
+
+    if not words:
+        raise UsageError("--batch searches a session, not declared sources", "give one query")
+    assert not isinstance(flags.knowledge, bool)
+    chosen = knowledge_context.choice(flags, k)
+    return knowledge_context.opened(flags, shared).search(flags.knowledge, query_text(words), chosen, options)
 
 
 def _check_output(

@@ -1,0 +1,163 @@
+"""The declared sources of one project as sessions: found, built on first use, refreshed by name."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ragcli.config.options import DEFAULT_WAIT
+from ragcli.errors import UsageError
+from ragcli.knowledge.members import shown
+from ragcli.knowledge.paths import check_reach, is_configured, resolved, shown_url
+from ragcli.knowledge.values import LOADED, Agent, KnowledgeEntry, SourceType, When
+from ragcli.session.service import RagService, SessionManager
+
+CURSOR = "cursor.json"
+REFRESHED = "refreshed"
+
+
+class SourceOptions(NamedTuple):
+    """How sources are found and read: what the user's flags and settings say."""
+
+    base_directory: str = ""
+    allow_outside: bool = False
+    allow_private: bool = False
+    wait: float = DEFAULT_WAIT
+    workers: int | None = None
+
+
+class Sources:
+    """Opens the sessions of sources. `tell` gets notices for people."""
+
+    def __init__(
+        self, manager: SessionManager, root: str, options: SourceOptions = SourceOptions(),
+        tell: Callable[[str], None] = lambda notice: None,
+    ) -> None:  # fmt: skip
+        self.manager = manager
+        self._root = root
+        self._options = options
+        self._tell = tell
+
+    def usable(self, entries: Iterable[KnowledgeEntry]) -> list[KnowledgeEntry]:
+        """The entries that load something and can be used here; what is skipped is told."""
+        found = []
+        for entry in entries:
+            if not entry.source.enabled or entry.source.type not in LOADED:
+                continue
+            reason = self._skipped(entry)
+            if reason:
+                self._tell(f"the source {entry.name} is skipped: {reason}")
+            else:
+                found.append(entry)
+        return found
+
+    def id(self, entry: KnowledgeEntry) -> str:
+        """The id of an entry's session; UsageError for a source that may not be reached."""
+        from ragcli.knowledge.loading import source_id
+
+        if not self._options.allow_outside:
+            check_reach(entry, self._options.base_directory)
+        return source_id(self._root, entry.source, self.location(entry))
+
+    def location(self, entry: KnowledgeEntry) -> str:
+        """Where an entry's documents are, resolved."""
+        return resolved(entry, self._options.base_directory)
+
+    def shown_location(self, entry: KnowledgeEntry) -> str:
+        """An entry's location for people: no password of a URL, only the scheme of a connection."""
+        if entry.source.url:
+            return shown_url(entry.source.url)
+        if entry.source.connection:
+            return entry.source.connection.partition(":")[0] + ":…"
+        return self.location(entry)
+
+    def ready(self, entry: KnowledgeEntry) -> str:
+        """The id of the entry's session, which is built where it is not there yet. Nothing is read again by itself."""
+        id_ = self.id(entry)
+        service = self.manager.get_rag(id_)
+        if not service.is_there():
+            self._tell(f"reading the source {entry.name} for the first time")
+            self._load(entry, service)
+        return id_
+
+    def service(self, entry: KnowledgeEntry) -> RagService:
+        """The session of an entry, built on first use."""
+        return self.manager.get_rag(self.ready(entry))
+
+    def refresh(self, entries: Sequence[KnowledgeEntry]) -> list[str]:
+        """Read some sources again: their sessions, cached results and cursors. The names of those that were read."""
+        done: dict[str, str] = {}
+        for entry in self.usable(entries):
+            id_ = self.id(entry)
+            if id_ in done:
+                continue
+            service = self.manager.get_rag(id_)
+            self._load(entry, service)
+            kept = service.kept_files()
+            with kept.lock(self._options.wait):
+                kept.remove(CURSOR)
+                kept.write(REFRESHED, str(self.refreshed(id_) + 1).encode())
+            done[id_] = entry.name
+        return list(done.values())
+
+    def refreshed(self, id_: str) -> int:
+        """How often a source was refreshed; results that were cached before are of no use after."""
+        raw = self.manager.get_rag(id_).kept_files().read(REFRESHED) or b"0"
+        return int(raw) if raw.isdigit() else 0
+
+    def next_chunk(self, id_: str, count: int) -> int:
+        """The chunk that a sequential source gives next, from 0; after the last it begins anew."""
+        raw = self.manager.get_rag(id_).kept_files().read(CURSOR) or b"{}"
+        try:
+            found = json.loads(raw).get("next", 0)
+        except (ValueError, AttributeError):
+            found = 0
+        return found % count if isinstance(found, int) and count else 0
+
+    def advance(self, id_: str, following: int) -> None:
+        """Move a source's cursor. StoreError where the data directory cannot be written."""
+        kept = self.manager.get_rag(id_).kept_files()
+        with kept.lock(self._options.wait):
+            kept.write(CURSOR, json.dumps({"next": following}).encode())
+
+    def _load(self, entry: KnowledgeEntry, service: RagService) -> None:
+        from ragcli.knowledge.fetch import FetchBounds
+        from ragcli.knowledge.loading import load
+
+        bounds = FetchBounds(allow_private=self._options.allow_private)
+        location = self.location(entry)
+        for notice in load(entry.source, location, service, bounds, self._options.wait, self._options.workers):
+            self._tell(notice)
+
+    def _skipped(self, entry: KnowledgeEntry) -> str:
+        if entry.source.when is When.CONFIGURED and not is_configured(entry, self._options.base_directory):
+            return f"it wants another location than {self.location(entry)}, from a configuration or run file"
+        if entry.source.type is SourceType.DATABASE:
+            from ragcli.knowledge.loading import GROUP, loader_of
+
+            if loader_of(entry.source.connection) is None:
+                return f"no loader for it is installed (an entry point of {GROUP})"
+        return ""
+
+
+def all_entries(agents: Iterable[Agent]) -> list[KnowledgeEntry]:
+    """Every entry of some agents and their roles, as declared, in order."""
+    found: list[KnowledgeEntry] = []
+    for agent in agents:
+        found += agent.knowledge
+        for role in agent.roles.values():
+            found += role.knowledge
+    return found
+
+
+def named_entries(entries: Sequence[KnowledgeEntry], name: str) -> list[KnowledgeEntry]:
+    """The enabled entries of a name; UsageError for a blank, unknown or disabled one."""
+    if not name.strip():
+        raise UsageError("the name of a source is blank", "see: ragcli knowledge list")
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        known = ", ".join(dict.fromkeys(entry.name for entry in entries)) or "none"
+        raise UsageError(f"no source {shown(name)} is declared", f"there are: {known}")
+    enabled = [entry for entry in found if entry.source.enabled]
+    if not enabled:
+        raise UsageError(f"the source {name} is disabled", f"set enabled = true in {found[0].origin.file}")
+    return enabled
