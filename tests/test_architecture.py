@@ -44,7 +44,9 @@ DOORS: dict[str, set[str]] = {
     },
     "evaluation": {"errors", "model"},
     "agents": {"__init__", "config", "documents", "errors", "model", "prompt", "session", "text"},
-    "cli": {"__init__", "agents", "config", "documents", "errors", "evaluation", "knowledge", "model", "session", "text"},
+    "cli": {
+        "__init__", "agents", "config", "documents", "errors", "evaluation", "knowledge", "model", "session", "text",
+    },
     "__main__": {"cli"},
 }  # fmt: skip
 # Libraries that one room only may know.

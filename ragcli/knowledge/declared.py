@@ -72,7 +72,10 @@ class DeclaredKnowledge:
         return found.found
 
     def entries(self, choice: Choice = Choice()) -> list[KnowledgeEntry]:
-        """The entries of an agent, or of one of its roles beside them, the agent's before the role's of its name."""
+        """The entries of an agent, or of one of its roles beside them, the agent's before the role's of its name.
+
+        UsageError for an agent or role that is not declared.
+        """
         agent = self.project.agent(choice.agent)
         if choice.role and choice.role not in agent.roles:
             find = ", ".join(agent.roles) or "none"
@@ -83,7 +86,10 @@ class DeclaredKnowledge:
     def search(
         self, names: Sequence[str], query: str, choice: Choice = Choice(), options: QueryOptions = QueryOptions()
     ) -> SearchOutcome:
-        """Search some sources by name as one collection; results say their source."""
+        """Search some sources by name as one collection; results say their source.
+
+        UsageError for a name that is not declared, and for one that is not searched.
+        """
         entries = self.entries(choice)
         chosen = [named_entries(entries, name)[0] for name in dict.fromkeys(names)]
         for entry in chosen:

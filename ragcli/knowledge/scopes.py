@@ -64,7 +64,7 @@ def chat_scope(agent: Agent, role: str = "", problems: Problems | None = None) -
 
 
 def find_action(agent: Agent, name: str, role: str = "") -> tuple[Action, Role | None]:
-    """An action of a role where one is chosen, else of the agent, else of its only role that has it."""
+    """An action of a role where one is chosen, else of the agent, else of its only role that has it; UsageError for none."""
     chosen = _roles(agent, role) if role else []
     for each in chosen:
         if name in each.actions:
@@ -131,7 +131,10 @@ def merged_search(entries: Iterable[KnowledgeEntry], problems: Problems) -> Sear
 
 
 def query_of(scope: Scope, params: Mapping[str, str]) -> str:
-    """The query of an action's call: its query parameter, its only parameter, or all as `name: value` lines."""
+    """The query of an action's call: its query parameter, its only parameter, or all as `name: value` lines.
+
+    UsageError where the query parameter is not among them.
+    """
     name = scope.search.query_param
     if name is not None:
         if name not in params:

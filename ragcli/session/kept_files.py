@@ -39,7 +39,10 @@ class KeptFiles:
         return self._directory.lock(wait)
 
     def tree(self, name: str) -> str:
-        """A directory of documents that the session keeps for itself, for its root; it need not exist."""
+        """A directory of documents that the session keeps for itself, for its root; it need not exist.
+
+        UsageError for a session in memory.
+        """
         if not isinstance(self._directory, OsDirectory):
             raise UsageError("a session in memory keeps no documents of its own")
         return os.path.join(self._directory.path, _PREFIX + name)

@@ -97,7 +97,7 @@ class RagService:
         return self._store.generation()
 
     def is_there(self) -> bool:
-        """Whether anything was ever indexed or added; also of a damaged index, whose next use says what is wrong."""
+        """Whether anything was ever indexed or added; a damaged index is there."""
         try:
             return self._store.exists()
         except SessionNotFoundError:
@@ -204,15 +204,13 @@ class RagService:
         return KeptFiles(self._directory)
 
     def attach_chat_to(self, host: ChatHost) -> None:
-        """Ground a host's chat on this session as live knowledge; nothing where the session is empty.
+        """Ground a host's chat on this session, live; nothing where it is empty.
 
-        The host must declare memory knowledge named CHAT_SOURCE that is searched with CHAT_TOP_K; ValueError or
-        RuntimeError where it does not.
+        ValueError or RuntimeError where the host declares no memory CHAT_SOURCE searched with CHAT_TOP_K.
         """
         from ragcli.session.knowledge_base import SessionKnowledgeBase
 
-        corpus = SessionKnowledgeBase(self)
-        if not corpus.is_empty:
+        if not (corpus := SessionKnowledgeBase(self)).is_empty:
             host.bind_live(self.CHAT_SOURCE, self.CHAT_TOP_K, corpus)
 
     def export(self, target: BinaryIO) -> None:
