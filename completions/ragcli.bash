@@ -53,12 +53,21 @@ _ragcli() {
         index:--extraction-memory) kind=none ;;
         index:--max-ignore-bytes) kind=none ;;
         index:--max-ignore-rules) kind=none ;;
+        index:--agent) kind=none ;;
+        index:--role) kind=none ;;
+        index:--run) kind=files ;;
+        index:--base-dir) kind=files ;;
         search:-k|search:--top) kind=none ;;
         search:-g|search:--glob) kind=none ;;
         search:-t|search:--type) kind=languages ;;
         search:--format) kind=FORMAT ;;
         search:--max-per-file) kind=none ;;
         search:-C|search:--context) kind=none ;;
+        search:--knowledge) kind=none ;;
+        search:--agent) kind=none ;;
+        search:--role) kind=none ;;
+        search:--run) kind=files ;;
+        search:--base-dir) kind=files ;;
         prompt:-f|prompt:--file) kind=files ;;
         prompt:-k|prompt:--top) kind=none ;;
         prompt:--max-tokens) kind=none ;;
@@ -66,6 +75,12 @@ _ragcli() {
         prompt:-t|prompt:--type) kind=languages ;;
         prompt:--format) kind=FORMAT ;;
         prompt:--max-per-file) kind=none ;;
+        prompt:--action) kind=none ;;
+        prompt:--param) kind=none ;;
+        prompt:--agent) kind=none ;;
+        prompt:--role) kind=none ;;
+        prompt:--run) kind=files ;;
+        prompt:--base-dir) kind=files ;;
         eval:-k|eval:--top) kind=none ;;
         eval:-g|eval:--glob) kind=none ;;
         eval:-t|eval:--type) kind=languages ;;
@@ -74,6 +89,13 @@ _ragcli() {
         eval:--against) kind=none ;;
         eval:--min-ndcg) kind=none ;;
         eval:--failures) kind=none ;;
+        knowledge:--wait) kind=none ;;
+        knowledge:--action) kind=none ;;
+        knowledge:--param) kind=none ;;
+        knowledge:--agent) kind=none ;;
+        knowledge:--role) kind=none ;;
+        knowledge:--run) kind=files ;;
+        knowledge:--base-dir) kind=files ;;
         add:--file) kind=files ;;
         add:-m|add:--meta) kind=none ;;
         add:--wait) kind=none ;;
@@ -86,11 +108,12 @@ _ragcli() {
         import:--wait) kind=none ;;
     esac
     case $command in
-        index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
-        search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
-        prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        index) options='--include --exclude --format --limits --default-skips --no-default-skips --ignore --no-ignore --rebuild --verify --strict --dry-run --allow-empty --workers --wait --max-files --max-entries --max-depth --max-total-text --max-raw-text --max-raw-binary --max-text --max-blocks --max-block-chars --max-chunk-lines --max-chunk-bytes --max-chunks --max-pdf-pages --max-page-glyphs --max-zip-entries --max-xml-depth --max-xml-nodes --max-inflation --extraction-seconds --extraction-memory --max-ignore-bytes --max-ignore-rules --knowledge --agent --role --run --base-dir --allow-outside -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=files ;;
+        search) options='-k --top -g --glob -t --type --format --max-per-file -C --context --fresh --batch --plain --pretty --jsonl -l --files -0 --null --explain --no-signals --knowledge --agent --role --run --base-dir --allow-outside -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        prompt) options='-f --file -k --top --max-tokens -g --glob -t --type --format --max-per-file --fresh --no-signals --chat --action --param --agent --role --run --base-dir --allow-outside -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         eval) options='-k --top -g --glob -t --type --format --max-per-file --no-signals --against --min-ndcg --failures -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         status) options='--all -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
+        knowledge) options='--wait --action --param --agent --role --run --base-dir --allow-outside -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=TASK ;;
         add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         show) options='--text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
@@ -111,12 +134,13 @@ _ragcli() {
     fi
     [[ -z $kind ]] && kind=$argument
     case $kind in
-        commands) words='index search prompt eval status add list show rm clear config completion mcp agents export import' ;;
+        commands) words='index search prompt eval status knowledge add list show rm clear config completion mcp agents export import' ;;
         documents|languages|sessions) words=$("${COMP_WORDS[0]}" completion --values "$kind" "${session[@]}" 2>/dev/null) ;;
         WHEN) words='auto always never' ;;
         FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB SOURCE_CODE' ;;
         PROFILE) words='strict standard' ;;
         SHELL) words='bash zsh fish' ;;
+        TASK) words='list check refresh pull' ;;
         KIND) words='sessions documents languages' ;;
         *) words= ;;
     esac
