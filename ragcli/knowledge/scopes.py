@@ -64,7 +64,7 @@ def chat_scope(agent: Agent, role: str = "", problems: Problems | None = None) -
 
 
 def find_action(agent: Agent, name: str, role: str = "") -> tuple[Action, Role | None]:
-    """An action of a role where one is chosen, else of the agent, else of its only role that has it; UsageError for none."""
+    """An action of the chosen role, else of the agent, else of its only role that has it; UsageError for none."""
     chosen = _roles(agent, role) if role else []
     for each in chosen:
         if name in each.actions:

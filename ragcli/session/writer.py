@@ -129,7 +129,12 @@ class SessionWriter:
 
     def _take_along(self, path: str) -> str:
         """Give this session the index of a tree that was moved to `path`; return where that was, else ''."""
-        if self._sessions is None or self._place.name or self._sessions.is_session(self._place):
+        if (
+            self._sessions is None
+            or self._place.name
+            or self._place.id.startswith("source-")
+            or self._sessions.is_session(self._place)
+        ):
             return ""
         moved = self._sessions.moved_to(path)
         if moved is None:
