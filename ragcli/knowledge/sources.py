@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ragcli.config.options import DEFAULT_WAIT
-from ragcli.errors import UsageError
+from ragcli.errors import IndexCorruptError, UsageError
 from ragcli.knowledge.members import shown
 from ragcli.knowledge.paths import check_reach, is_configured, resolved, shown_url
 from ragcli.knowledge.values import LOADED, Agent, KnowledgeEntry, SourceType, When
@@ -74,7 +74,7 @@ class Sources:
         """The id of the entry's session, which is built where it is not there yet. Nothing is read again by itself."""
         id_ = self.id(entry)
         service = self.manager.get_rag(id_)
-        if not service.is_there():
+        if not _is_there(service):
             self._tell(f"reading the source {entry.name} for the first time")
             self._load(entry, service)
         return id_
@@ -137,6 +137,14 @@ class Sources:
             if loader_of(entry.source.connection) is None:
                 return f"no loader for it is installed (an entry point of {GROUP})"
         return ""
+
+
+def _is_there(service: RagService) -> bool:
+    """Whether a session was ever built; of a damaged one its next use says what is wrong."""
+    try:
+        return service.generation() > 0
+    except IndexCorruptError:
+        return True
 
 
 def all_entries(agents: Iterable[Agent]) -> list[KnowledgeEntry]:

@@ -93,17 +93,8 @@ class RagService:
         return self._store.status()
 
     def generation(self) -> int:
-        """The number of the committed generation, 0 before the first; opens nothing."""
+        """The number of the committed generation, 0 before the first; IndexCorruptError where it cannot be told."""
         return self._store.generation()
-
-    def is_there(self) -> bool:
-        """Whether anything was ever indexed or added; a damaged index is there."""
-        try:
-            return self._store.exists()
-        except SessionNotFoundError:
-            return False
-        except IndexCorruptError:
-            return True
 
     def stored_options(self) -> IndexOptions | None:
         """The options of the last index run, None before the first; also of a damaged index, as far as it tells."""

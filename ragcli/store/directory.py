@@ -7,6 +7,7 @@ synced. Names are plain file names; nothing here knows what is in a file.
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -128,8 +129,15 @@ class OsDirectory:
             return _FileDraft(make_private(self.path))
 
     def remove(self, name: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(self.path, name))
+        path = os.path.join(self.path, name)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            if not os.path.isdir(path):
+                raise
+            shutil.rmtree(path)  # documents that a session keeps for itself
 
     def sizes(self) -> dict[str, int]:
         found = {}
