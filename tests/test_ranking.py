@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ragcli.config.options import QueryOptions
 from ragcli.model import Candidate, StreamScore
 from ragcli.retrieval import feedback, signals, weights
+from ragcli.retrieval.query import read_query
 from ragcli.retrieval.ranking import Ranked, cap_per_file, copies_last, fuse, rank
 from tests.candidates import candidate
 
@@ -104,7 +105,7 @@ def test_copies_stand_behind_everything_else() -> None:
         Ranked(candidate("b.py", digest=b"y"), 1.0, {}),
     )
 
-    assert copies_last([first, copy, other]) == [first, other, copy]
+    assert copies_last([first, copy, other], read_query("parse")) == [first, other, copy]
 
 
 def test_the_definition_of_a_name_precedes_its_uses() -> None:

@@ -57,9 +57,11 @@ class IndexSearcher:
         depths: Mapping[str, int],
         where: SearchFilter = EVERYTHING,
         expansion: Sequence[QueryTerm] = (),
+        per_document: int = 0,
     ) -> CandidatePool:
         """The union of the best chunks of each stream, as many as its depth, with their scores in all of these streams.
 
+        With `per_document` also the best half as many of those with at most so many of one document.
         `expansion` are further terms for the stream `code`; they rank what holds a term of the query, and find nothing
         by themselves. A stream that raises is left out and named; damage and I/O errors are not a stream's failure:
         IndexCorruptError and OSError are raised.
@@ -71,7 +73,9 @@ class IndexSearcher:
         predicate = None if where == EVERYTHING else self._predicates(where)
         allowed = [self._allowed(number, predicate) for number in range(len(self._segments))]
         scores = {stream: add(plan, self._segments) for stream, plan in plans.items()}
-        rankings = {stream: self._ranking(found, allowed, depths[stream]) for stream, found in scores.items()}
+        rankings = {
+            stream: self._ranking(found, allowed, depths[stream], per_document) for stream, found in scores.items()
+        }
         keys = sorted({key for ranking in rankings.values() for key in ranking})
         found = [self._candidate(key, scores, rankings) for key in keys]
         return CandidatePool(sorted(found, key=place_of), degraded)
@@ -136,20 +140,21 @@ class IndexSearcher:
         return ranges
 
     def _ranking(
-        self, scores: Sequence[ChunkScores], allowed: Sequence[Ranges | None], depth: int
+        self, scores: Sequence[ChunkScores], allowed: Sequence[Ranges | None], depth: int, per_document: int
     ) -> dict[ChunkKey, StreamScore]:
-        """The best `depth` of a stream: by score, then path and line.
+        """The best `depth` of a stream, and half as many with at most `per_document` of one document: by score, then
+        path and line.
 
         Each segment is cut by the order it keeps its own documents in, so that rows are read only for what is left.
         """
         hits: list[tuple[float, ChunkKey]] = []
         for number, (segment, found, ranges) in enumerate(zip(self._segments, scores, allowed, strict=True)):
-            best = [(round(score, SCORE_DECIMALS), chunk) for score, chunk in found.best(depth, ranges)]
-            if len(best) > depth:
-                best.sort(key=lambda hit: (-hit[0], segment.path_ord(segment.document_of(hit[1])), hit[1]))
-            hits += ((score, ChunkKey(number, chunk)) for score, chunk in best[:depth])
+            best = _best(segment, found, ranges, depth, per_document)
+            hits += ((score, ChunkKey(number, chunk)) for score, chunk in best)
         hits.sort(key=lambda hit: (-hit[0], *self._place(hit[1])))
-        return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(hits[:depth], 1) if score > 0.0}
+        documents = [(key.segment, self._segments[key.segment].document_of(key.chunk)) for _, key in hits]
+        kept = (hits[position] for position in _kept(documents, depth, per_document)[0])
+        return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(kept, 1) if score > 0.0}
 
     def _place(self, key: ChunkKey) -> tuple[str, str, str, int]:
         row = self._document((key.segment, self._segments[key.segment].document_of(key.chunk)))
@@ -174,3 +179,40 @@ class IndexSearcher:
             chunk.metadata, document, chunk.digest, streams, self._sources[key.segment], row.size, row.mtime_ns,
             row.metadata,
         )  # fmt: skip
+
+
+def _best(
+    segment: Segment, found: ChunkScores, ranges: Ranges | None, depth: int, per_document: int
+) -> list[tuple[float, int]]:
+    """What `_kept` keeps of one segment's chunks; looks deeper where the best of them are of few documents."""
+    reach = depth
+    while True:
+        best = [(round(score, SCORE_DECIMALS), chunk) for score, chunk in found.best(reach, ranges)]
+        if len(best) < depth:
+            return best
+        best.sort(key=lambda hit: (-hit[0], segment.path_ord(segment.document_of(hit[1])), hit[1]))
+        kept, enough = _kept([segment.document_of(chunk) for _, chunk in best], depth, per_document)
+        if enough or len(best) < reach:
+            return [best[position] for position in kept]
+        reach *= 4
+
+
+def _kept(documents: Sequence[object], depth: int, per_document: int) -> tuple[list[int], bool]:
+    """The first `depth` positions of a ranking, and the first half as many with at most `per_document` of a document.
+
+    `documents` are those of the ranked chunks, in order. Also tells whether there are as many.
+    """
+    kept = list(range(min(depth, len(documents))))
+    if per_document < 1:
+        return kept, len(kept) == depth
+    seen: dict[object, int] = {}
+    capped = 0
+    for position, document in enumerate(documents):
+        if capped >= depth // 2:
+            break
+        seen[document] = seen.get(document, 0) + 1
+        if seen[document] <= per_document:
+            capped += 1
+            if position >= depth:
+                kept.append(position)
+    return kept, capped >= depth // 2

@@ -20,8 +20,12 @@ class ChunkSource(Protocol):
         depths: Mapping[str, int],
         where: SearchFilter = ...,
         expansion: Sequence[QueryTerm] = ...,
+        per_document: int = ...,
     ) -> CandidatePool:
         """The best chunks of each stream, to its depth, of the documents that `where` lets through.
+
+        With `per_document` half as many of each stream also come with at most so many of one document, so that long
+        documents shut no other out.
 
         `expansion` are further terms for the stream `code`, which rank what holds a term of the query.
         """

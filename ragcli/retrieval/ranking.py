@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ragcli.config.options import QueryOptions
 from ragcli.model import SCORE_DECIMALS, Candidate, ChunkKey, place_of
 from ragcli.retrieval import signals, weights
+from ragcli.retrieval.path_signals import asked_roles, roles
 from ragcli.retrieval.query import Query, read_query
 
 
@@ -35,7 +36,7 @@ def rank(
     ranked = _ordered(_scored(shape, candidates, settings.explain))
     if shape.phrases and texts:
         ranked = _with_phrases(shape, ranked, texts)
-    return cap_per_file(copies_last(ranked), settings.max_per_file)
+    return cap_per_file(copies_last(ranked, shape), settings.max_per_file)
 
 
 def fuse(candidates: Iterable[Candidate], stream_weights: Mapping[str, float]) -> list[Ranked]:
@@ -65,18 +66,38 @@ def cap_per_file(ranked: Sequence[Ranked], most: int) -> list[Ranked]:
     return kept
 
 
-def copies_last(ranked: Iterable[Ranked]) -> list[Ranked]:
-    """Put all but the first of the chunks that have one and the same text behind everything else.
+def copies_last(ranked: Sequence[Ranked], query: Query) -> list[Ranked]:
+    """Put all but one of the chunks that have one and the same text behind everything else.
 
     They fill what is left of a list, so that copies crowd nothing out and every file that holds the text can be found.
+    The one that stays is of the file that the query names, else the one nearest to the root.
     """
-    seen: set[bytes] = set()
-    first: list[Ranked] = []
-    copies: list[Ranked] = []
+    groups: defaultdict[bytes, list[Ranked]] = defaultdict(list)
     for hit in ranked:
-        (copies if hit.candidate.digest in seen else first).append(hit)
-        seen.add(hit.candidate.digest)
-    return first + copies
+        groups[hit.candidate.digest].append(hit)
+    copies = {
+        copy.candidate.key
+        for group in groups.values()
+        if len(group) > 1
+        for copy in sorted(group, key=_nearness(group, query))[1:]
+    }
+    first: list[Ranked] = []
+    rest: list[Ranked] = []
+    for hit in ranked:
+        (rest if hit.candidate.key in copies else first).append(hit)
+    return first + rest
+
+
+def _nearness(group: Sequence[Ranked], query: Query) -> Callable[[Ranked], tuple[float, int, int, str]]:
+    """How near a file is to what was asked for, then to the root: least first."""
+    names = signals.name_shares(query, signals.names_of(hit.candidate for hit in group))
+    asked = asked_roles(query.words)
+
+    def place(hit: Ranked) -> tuple[float, int, int, str]:
+        path = hit.candidate.path
+        return -sum(names[path].values()), len(roles(path) - asked), path.count("/"), path
+
+    return place
 
 
 class _Own(NamedTuple):

@@ -21,16 +21,31 @@ def retrieve(
     """The best `top_k` chunks, best first, and the pool they were chosen from.
 
     The pool does not depend on `top_k` up to 100, so that a shorter list is the beginning of a longer one. Without
-    signals it is that of the plain fusion: two streams, each asked for twice `top_k`.
+    signals it is that of the plain fusion: two streams, each asked for twice `top_k`. Half as many chunks of each
+    stream come with the cap per file applied, so that `top_k` are left of it wherever as many match.
     """
+    most = options.max_per_file
     if options.signals:
-        depth = max(POOL, 2 * top_k)
-        pool = chunks.candidates(query, {"bm25": depth // 4, "tfidf": depth // 4, "code": depth}, options.where)
+        pool, depth = _varied_pool(chunks, query, max(POOL, 2 * top_k), options)
         if added := _feedback(chunks, pool):
-            pool = _merged(pool, chunks.candidates(query, {"code": depth}, options.where, added))
+            pool = _merged(pool, chunks.candidates(query, {"code": depth}, options.where, added, most))
     else:
-        pool = chunks.candidates(query, {"bm25": 2 * top_k, "tfidf": 2 * top_k}, options.where)
+        pool = chunks.candidates(query, {"bm25": 2 * top_k, "tfidf": 2 * top_k}, options.where, per_document=most)
     return rank(query, pool.candidates, options, chunks.texts)[:top_k], pool
+
+
+def _varied_pool(chunks: ChunkSource, query: str, wanted: int, options: QueryOptions) -> tuple[CandidatePool, int]:
+    """A pool in which at least half as many texts as `wanted` differ, if so many match, and how deep that is.
+
+    Where copies fill the best places, a deeper one is asked for, 16 times as deep at the most.
+    """
+    for depth in (wanted, 4 * wanted, 16 * wanted):
+        depths = {"bm25": depth // 4, "tfidf": depth // 4, "code": depth}
+        pool = chunks.candidates(query, depths, options.where, per_document=options.max_per_file)
+        texts = {candidate.digest for candidate in pool.candidates}
+        if len(texts) >= wanted // 2 or len(pool.candidates) < depth:
+            break
+    return pool, depth
 
 
 def _feedback(chunks: ChunkSource, pool: CandidatePool) -> list[QueryTerm]:
