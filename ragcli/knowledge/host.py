@@ -9,7 +9,7 @@ from ragcli.knowledge.bindings import ChatKnowledgeBinding
 from ragcli.knowledge.grounding import Evidence, Grounding, gather, ground
 from ragcli.knowledge.scopes import Scope, chat_scope
 from ragcli.knowledge.sources import Sources
-from ragcli.knowledge.values import DEFAULT_TOP_K, Agent, KnowledgeEntry, KnowledgeUsage, SourceType, Use
+from ragcli.knowledge.values import DEFAULT_AGENT, DEFAULT_TOP_K, Agent, KnowledgeEntry, KnowledgeUsage, SourceType, Use
 from ragcli.model import KnowledgeBase, SearchResult
 from ragcli.prompt import estimate_tokens, evidence_block
 
@@ -54,7 +54,11 @@ class KnowledgeHost:
     ) -> None:
         self.owner = owner
         self.state = State.NEW
-        self._agent = declared.project.agent(agent) if declared and (agent or not entries) else Agent("default")
+        self._agent = Agent(DEFAULT_AGENT)
+        if declared is not None:
+            declared.project.check()
+            if agent or DEFAULT_AGENT in declared.project.agents:
+                self._agent = declared.project.agent(agent)
         self._sources: Sources | None = declared.sources if declared else None
         self._own: list[KnowledgeEntry] = []
         self._bindings: dict[Kind, ChatKnowledgeBinding] = {}

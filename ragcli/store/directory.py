@@ -130,14 +130,11 @@ class OsDirectory:
 
     def remove(self, name: str) -> None:
         path = os.path.join(self.path, name)
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
-        except OSError:
-            if not os.path.isdir(path):
-                raise
-            shutil.rmtree(path)  # documents that a session keeps for itself
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.isdir(path) and not os.path.islink(path):  # documents that a session keeps for itself
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
 
     def sizes(self) -> dict[str, int]:
         found = {}
