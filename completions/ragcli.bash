@@ -99,6 +99,10 @@ _ragcli() {
         add:--file) kind=files ;;
         add:-m|add:--meta) kind=none ;;
         add:--wait) kind=none ;;
+        show:--page) kind=none ;;
+        show:--sheet) kind=none ;;
+        show:--slide) kind=none ;;
+        show:-n|show:--neighbours) kind=none ;;
         rm:--wait) kind=none ;;
         clear:--wait) kind=none ;;
         completion:--values) kind=KIND ;;
@@ -116,7 +120,7 @@ _ragcli() {
         knowledge) options='--wait --action --param --agent --role --run --base-dir --allow-outside -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=TASK ;;
         add) options='--file -m --meta --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         list) options='--files --failed --skipped -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
-        show) options='--text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
+        show) options='--page --sheet --slide -n --neighbours --text -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
         rm) options='--wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=documents ;;
         clear) options='-y --yes --remove --wait -s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;
         config) options='-s --session --data-dir -q --quiet -v --verbose --color --progress --json --version -h --help' argument=none ;;

@@ -110,6 +110,11 @@ class EmbeddedStore:
             return self.reader.stored_file(path)
 
     @_located
+    def file_of_chunk(self, id: str) -> str:
+        with damage_told(self._snapshots):
+            return self.reader.file_of_chunk(id)
+
+    @_located
     def stored_document(self, document: Document) -> StoredDocument:
         with damage_told(self._snapshots):
             return self.reader.stored_document(document)

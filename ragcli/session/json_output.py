@@ -11,6 +11,7 @@ from ragcli.model import ContextPrompt, DocumentInfo, FileInfo, IndexStatus, Sea
 
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport
+    from ragcli.session.passages import Passage
 
 Value = dict[str, object]
 
@@ -145,6 +146,14 @@ def stored_value(stored: StoredDocument) -> Value:
         "text_length": len(stored.text),
         "chunks": [result_value(chunk, ranked=False) for chunk in stored.chunks],
     }
+
+
+def passage_value(stored: StoredDocument, found: "Passage") -> Value:
+    """Return a part of a document as JSON: its lines, text, and the chunks that it touches."""
+    part = {"start_line": found.start_line, "end_line": found.end_line, "content": found.text}
+    value = stored_value(stored._replace(chunks=found.chunks))
+    chunks = value.pop("chunks")
+    return value | part | {"chunks": chunks}
 
 
 def _file_value(entry: FileInfo) -> Value:

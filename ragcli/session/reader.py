@@ -121,6 +121,14 @@ class SessionReader:
                     return _stored(segment, ordinal, row)
         return None
 
+    def file_of_chunk(self, id: str) -> str:
+        """The file that holds a chunk, '' where none does; looks through the rows of all."""
+        for segment in self._open().segments:
+            for ordinal, row in segment.documents():
+                if row.kind == FILE and any(segment.chunk(chunk).id == id for chunk in segment.chunk_range(ordinal)):
+                    return row.path
+        return ""
+
     def stored_document(self, document: Document) -> StoredDocument:
         """What is stored of an added document; its own text where it is not indexed yet."""
         manifest = self._store.manifest()

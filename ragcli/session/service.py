@@ -145,6 +145,10 @@ class RagService:
             )
         return stored
 
+    def file_of_chunk(self, id: str) -> str:
+        """The file that holds the chunk of an id, relative to the root; '' where none does."""
+        return self._store.file_of_chunk(id)
+
     # -- writing
 
     def index_directory(

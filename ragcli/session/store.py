@@ -60,6 +60,10 @@ class SessionStore(Protocol):
         """What is stored of a file, None for nothing."""
         ...
 
+    def file_of_chunk(self, id: str) -> str:
+        """The file that holds a chunk, '' where none does."""
+        ...
+
     def stored_document(self, document: Document) -> StoredDocument:
         """What is stored of an added document."""
         ...

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ragcli.cli.rendering.render_search import place
 from ragcli.cli.terminal.styles import BOLD, CYAN, DIM, NUMBER, PATH, RED, Terminal, cells, cut, paint
 from ragcli.model import DocumentInfo, FileInfo, Scalar, StoredDocument
+from ragcli.session.passages import Passage
 from ragcli.text.escapes import visible, visible_name
 
 
@@ -48,6 +49,40 @@ def stored_lines(stored: StoredDocument, terminal: Terminal) -> Iterator[str]:
         lines = paint(terminal, NUMBER, f"{chunk.start_line}-{chunk.end_line}")
         yield f"{lines} {paint(terminal, CYAN, where)}".rstrip()
         yield from (f"  {line}".rstrip() for line in visible(chunk.content.rstrip("\n")).split("\n"))
+
+
+def passage_lines(stored: StoredDocument, part: Passage, terminal: Terminal) -> Iterator[str]:
+    """Yield a part of a document: what and where it is, then its numbered lines, a gap where some are left out.
+
+    The numbers are those of the stored text; for text formats they are the file's.
+    """
+    name = stored.file or f"<{stored.id}>"
+    places = list(dict.fromkeys(place(chunk.metadata) for chunk in part.chunks if chunk.file))
+    head = (
+        f"{paint(terminal, PATH, visible_name(name))}:{paint(terminal, NUMBER, f'{part.start_line}-{part.end_line}')}"
+    )
+    where = visible_name("; ".join(text for text in places if text))
+    room = max(terminal.width - cells(f"{name}:{part.start_line}-{part.end_line}") - 2, 20)
+    yield f"{head}  {paint(terminal, CYAN, cut(where, room))}" if where else head
+    gutter = len(str(part.end_line))
+    expected = part.start_line
+    for start, text in _pieces(part):
+        if start > expected:
+            yield f"  {paint(terminal, DIM, '...')}"
+        lines = visible(text.removesuffix("\n")).split("\n")
+        for number, line in enumerate(lines, start):
+            yield f"  {paint(terminal, DIM, f'{number:>{gutter}}')}  {line}".rstrip()
+        expected = start + len(lines)
+
+
+def _pieces(part: Passage) -> Iterator[tuple[int, str]]:
+    """The first line and the text of each piece: all of it where it is contiguous lines, else its chunks."""
+    chunks = part.chunks
+    if "".join(chunk.content for chunk in chunks) != part.text:
+        yield part.start_line, part.text
+        return
+    for chunk in chunks:
+        yield chunk.start_line, chunk.content
 
 
 def _pairs(metadata: Mapping[str, Scalar]) -> str:
