@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from ragcli.knowledge.members import SEARCH
 from ragcli.knowledge.values import (
@@ -145,6 +144,8 @@ def _check_source(source: KnowledgeSourceConfig, given: Given, where: Origin, pr
             if name in given and name not in allowed:
                 problems.add(given[name].origin, f"a {source.type} source takes no {name}")
     if source.url and source.type is SourceType.URL:
+        from urllib.parse import urlsplit
+
         try:
             parts = urlsplit(source.url)
             sound = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and parts.port != 0

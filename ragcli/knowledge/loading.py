@@ -1,21 +1,23 @@
 """Brings a source's documents into its session: a tree, a fetched document, or the rows that a loader gives."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import RagError, UsageError
-from ragcli.knowledge.fetch import FetchBounds, Fetched, FetchError, fetch
 from ragcli.knowledge.paths import shown_url
 from ragcli.knowledge.values import KnowledgeSourceConfig, SourceType
 from ragcli.model import Document, DocumentFormat, Scalar
 from ragcli.session.kept_files import KeptFiles
 from ragcli.session.service import RagService
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from ragcli.knowledge.fetch import Fetched
 
 GROUP = "ragcli.sources"
 _FETCHED = "fetched"
@@ -45,13 +47,9 @@ class SourceLoader(Protocol):
 
 
 def load(
-    source: KnowledgeSourceConfig,
-    location: str,
-    service: RagService,
-    bounds: FetchBounds,
-    wait: float,
-    workers: int | None,
-) -> list[str]:
+    source: KnowledgeSourceConfig, location: str, service: RagService, wait: float, workers: int | None,
+    *, private: bool = False,
+) -> list[str]:  # fmt: skip
     """Bring the session in line with its source; notices. Whatever fails leaves what is there.
 
     UsageError and its kinds where the source cannot be read, DocumentProcessingError is kept in the session's status.
@@ -61,7 +59,7 @@ def load(
     options = IndexOptions(source.include, source.exclude, source.format, STANDARD)
     notices: list[str] = []
     if source.type is SourceType.URL:
-        notices = _fetch(source, service.kept_files(), bounds, wait)
+        notices = _fetch(source, service.kept_files(), wait, private)
         location = service.kept_files().tree(_FETCHED)
     elif not os.path.lexists(location):
         raise UsageError(f"the source {source.name} has nothing at {location}", "see: ragcli knowledge check")
@@ -72,8 +70,10 @@ def load(
     return [*notices, *(f"{source.name}: {notice}" for notice in report.notices), *failed]
 
 
-def loader_of(connection: str) -> EntryPoint | None:
+def loader_of(connection: str) -> "EntryPoint | None":
     """The loader that is installed for a connection's scheme."""
+    from importlib.metadata import entry_points
+
     found = entry_points(group=GROUP)
     scheme = connection.partition(":")[0].lower()
     return next((point for point in found if point.name == scheme), None)
@@ -102,15 +102,16 @@ def _document(row: str | Document) -> Document:
     return Document("", row.text, metadata)
 
 
-def _fetch(source: KnowledgeSourceConfig, kept: KeptFiles, bounds: FetchBounds, wait: float) -> list[str]:
+def _fetch(source: KnowledgeSourceConfig, kept: KeptFiles, wait: float, private: bool) -> list[str]:
     """Put what the URL holds in the session's own tree; where that fails the last good copy stays, and a notice."""
+    from ragcli.knowledge.fetch import FetchBounds, FetchError, fetch
+
     state = _state(kept)
     directory = kept.tree(_FETCHED)
     have = os.path.isfile(os.path.join(directory, state.get("file", ""))) and state.get("url") == source.url
     try:
-        got = fetch(
-            source.url, state.get("etag", "") if have else "", state.get("last_modified", "") if have else "", bounds
-        )
+        known = (state.get("etag", ""), state.get("last_modified", "")) if have else ("", "")
+        got = fetch(source.url, *known, FetchBounds(allow_private=private))
         if got.body is None and not have:
             raise FetchError(f"{shown_url(source.url)}: the server says that nothing changed, and nothing is there")
         if got.body is not None:
@@ -122,7 +123,7 @@ def _fetch(source: KnowledgeSourceConfig, kept: KeptFiles, bounds: FetchBounds, 
     return []
 
 
-def _keep(source: KnowledgeSourceConfig, got: Fetched, body: bytes, kept: KeptFiles, wait: float) -> None:
+def _keep(source: KnowledgeSourceConfig, got: "Fetched", body: bytes, kept: KeptFiles, wait: float) -> None:
     name = _file_name(source, got)
     directory = kept.tree(_FETCHED)
     with kept.lock(wait):
@@ -140,8 +141,10 @@ def _keep(source: KnowledgeSourceConfig, got: Fetched, body: bytes, kept: KeptFi
                 os.unlink(os.path.join(directory, other))
 
 
-def _file_name(source: KnowledgeSourceConfig, got: Fetched) -> str:
+def _file_name(source: KnowledgeSourceConfig, got: "Fetched") -> str:
     """A name whose extension makes the index read the body as its content type says, else as the URL's name."""
+    from ragcli.knowledge.fetch import FetchError
+
     kind = got.content_type.partition(";")[0].strip().lower()
     base = os.path.basename(urlsplit(got.url).path)
     stem, own = os.path.splitext(base)
@@ -163,11 +166,3 @@ def _state(kept: KeptFiles) -> Mapping[str, str]:
     except ValueError:
         return {}
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
-
-
-def source_id(root: str, source: KnowledgeSourceConfig, location: str) -> str:
-    """The id of a source's session: of the project, the name, the resolved location and what shapes its index."""
-    parts = [root, source.name, source.type.value, location, source.query, source.format.value, *source.include, "",
-             *source.exclude]  # fmt: skip
-    raw = "\0".join(parts).encode("utf-8", "surrogateescape")
-    return f"source-{hashlib.blake2b(raw, digest_size=8).hexdigest()}"

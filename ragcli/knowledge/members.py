@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from ragcli.knowledge.values import Member, OnFailure, Origin, Problems, SourceType, Strategy, Use, When
@@ -167,6 +166,8 @@ def put(members: dict[str, Member], name: str, check: Check, value: object, wher
 
 def unknown(name: str, known: list[str]) -> str:
     """The message for a member that nothing knows."""
+    from difflib import get_close_matches  # 2 ms, and only for a mistake
+
     near = get_close_matches(name, known, 1)
     return f"is no member here{f'; did you mean {near[0]}?' if near else ': ' + ', '.join(known)}"
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-from urllib.parse import urlsplit, urlunsplit
 
 from ragcli.errors import UsageError
 from ragcli.knowledge.values import KnowledgeEntry, Layer, SourceType
@@ -68,6 +67,8 @@ def is_inside(path: str, root: str) -> bool:
 
 def shown_url(url: str) -> str:
     """A URL for a message: without user, password and query."""
+    from urllib.parse import urlsplit, urlunsplit
+
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

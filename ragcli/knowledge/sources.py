@@ -9,6 +9,7 @@ from ragcli.errors import IndexCorruptError, UsageError
 from ragcli.knowledge.members import shown
 from ragcli.knowledge.paths import check_reach, is_configured, resolved, shown_url
 from ragcli.knowledge.values import LOADED, Agent, KnowledgeEntry, SourceType, When
+from ragcli.session.locator import session_id
 from ragcli.session.service import RagService, SessionManager
 
 CURSOR = "cursor.json"
@@ -52,11 +53,13 @@ class Sources:
 
     def id(self, entry: KnowledgeEntry) -> str:
         """The id of an entry's session; UsageError for a source that may not be reached."""
-        from ragcli.knowledge.loading import source_id
-
         if not self._options.allow_outside:
             check_reach(entry, self._options.base_directory)
-        return source_id(self._root, entry.source, self.location(entry))
+        source = entry.source
+        # Of the project, the name, the place and what shapes the index, each a part of its own.
+        parts = [self._root, source.name, source.type, self.location(entry), source.query, source.format]
+        lists = [part for each in (source.include, source.exclude) for part in (str(len(each)), *each)]
+        return f"source-{session_id(chr(0).join([*parts, *lists]))}"
 
     def location(self, entry: KnowledgeEntry) -> str:
         """Where an entry's documents are, resolved."""
@@ -120,12 +123,11 @@ class Sources:
             kept.write(CURSOR, json.dumps({"next": following}).encode())
 
     def _load(self, entry: KnowledgeEntry, service: RagService) -> None:
-        from ragcli.knowledge.fetch import FetchBounds
         from ragcli.knowledge.loading import load
 
-        bounds = FetchBounds(allow_private=self._options.allow_private)
+        how = self._options
         location = self.location(entry)
-        for notice in load(entry.source, location, service, bounds, self._options.wait, self._options.workers):
+        for notice in load(entry.source, location, service, how.wait, how.workers, private=how.allow_private):
             self._tell(notice)
 
     def _skipped(self, entry: KnowledgeEntry) -> str:
