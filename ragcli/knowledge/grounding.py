@@ -134,7 +134,8 @@ def _search(
         known = cache.get(key)
         if known is not None:
             return known, True
-    results = union.query(query, top_k, overrides).results
+    outcome = union.query(query, top_k, overrides)
+    results = [result._replace(root=result.root or outcome.root) for result in outcome.results]
     first = next(iter(opened.values()))
     named = [_labelled(result, opened.get(result.source, first)) for result in results]
     if share is not None and named:

@@ -33,6 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "src" / "auth.py").write_text("def auth_middleware(request):\n    return request.user\n")
     (project / "README.md").write_text("# Auth\n\nHow does auth work? With a middleware that is committed durable.\n")
     shutil.copytree(PROJECT / "examples", project / "examples")
+    shutil.copytree(PROJECT / "examples" / "shop", project, dirs_exist_ok=True)
     binaries = home / "bin"
     binaries.mkdir()
     for name, script in (("ragcli", f'exec {shlex.join(COMMAND)} "$@"'), ("llm", "cat >/dev/null")):
@@ -56,6 +57,19 @@ def test_every_command_line_runs_in_order(home: Path) -> None:
         )  # fmt: skip
         assert done.returncode in (0, 1), (line, done.stderr)
         assert b"Traceback" not in done.stderr
+
+
+def test_the_example_of_declared_knowledge_answers_as_shown(home: Path) -> None:
+    block = next(block for block in BLOCKS if "ragcli knowledge check" in block)
+    variables = environment(home / "shop-data")
+    variables["PATH"] = f"{home / 'bin'}:{variables['PATH']}"
+    for part in block.split("$ ")[1:-1]:
+        line, _, shown = part.partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=PROJECT / "examples" / "shop", env=variables, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=60,
+        )  # fmt: skip
+        assert shown in (done.stdout, done.stderr), (line, done.stdout, done.stderr)
 
 
 def test_every_option_that_readme_names_exists() -> None:

@@ -183,12 +183,12 @@ def _json(outcome: SearchOutcome, *, lines: bool) -> None:
 
 
 def _paths(outcome: SearchOutcome, null: bool) -> None:
-    from ragcli.cli.rendering.shown_paths import shown_path, working_directory
+    from ragcli.cli.rendering.shown_paths import result_path, working_directory
     from ragcli.text.escapes import visible_name
 
     cwd = working_directory()
-    files = list(dict.fromkeys(result.file for result in outcome.results if result.file))
-    paths = [shown_path(outcome.root, file, cwd) for file in files]
+    named = [result for result in outcome.results if result.file]
+    paths = list(dict.fromkeys(result_path(outcome.root, result, cwd) for result in named))
     if null:
         output.write_bytes(b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths))
     else:

@@ -64,7 +64,7 @@ def _header(root: str, result: SearchResult, terminal: Terminal, cwd: str) -> It
     location = f"{path}:{lines}"
     shown = f"{paint(terminal, PATH, path)}:{paint(terminal, NUMBER, lines)}"
     if result.file:
-        shown = link(terminal, f"{root}/{result.file}", shown)
+        shown = link(terminal, f"{result.root or root}/{result.file}", shown)
     head = f"{paint(terminal, BOLD, str(result.rank))}. {shown}"
     used = cells(f"{result.rank}. {location}")
     if result.stale:

@@ -17,8 +17,8 @@ def shown_path(root: str, file: str, cwd: str) -> str:
 
 
 def result_path(root: str, result: SearchResult, cwd: str) -> str:
-    """Return the path of a result; an added document shows as its id in angle brackets."""
-    return shown_path(root, result.file, cwd) if result.file else f"<{result.id}>"
+    """Return the path of a result, below its own root where it has one; an added document shows as <id>."""
+    return shown_path(result.root or root, result.file, cwd) if result.file else f"<{result.id}>"
 
 
 def document_id(text: str) -> str:
