@@ -71,8 +71,8 @@ def test_composed_and_decomposed_text_have_the_same_code_terms(text: str) -> Non
 @given(TEXT)
 def test_a_text_is_found_by_itself(text: str) -> None:
     """Every term of a query that quotes a text is one of that text, but for a letter (a text keeps capitals only)."""
-    assert {term for term, _ in code_query(text)} - set(ascii_lowercase) <= set(code_terms(text))
-    assert set(english_terms(text)) <= {term for term, _ in english_query(text)}
+    assert {t.term for t in code_query(text)} - set(ascii_lowercase) <= set(code_terms(text))
+    assert set(english_terms(text)) <= {t.term for t in english_query(text)}
 
 
 @given(st.text("abcXYZ019_é", min_size=1, max_size=2000))
@@ -149,20 +149,40 @@ def test_code_terms(text: str, terms: list[str]) -> None:
 
 
 def test_a_phrase_in_an_unspaced_script_asks_for_its_pairs_only() -> None:
-    assert [term for term, _ in code_query("東京")] == ["東京"]
-    assert [term for term, _ in code_query("京")] == ["京"]
+    assert [t.term for t in code_query("東京")] == ["東京"]
+    assert [t.term for t in code_query("京")] == ["京"]
+
+
+@pytest.mark.parametrize(
+    ("query", "adds_only"),
+    [
+        ("kubernetes4", {"4"}),
+        ("sha256", {"256"}),
+        ("x86_64", {"86", "64"}),
+        ("user_id", {"id"}),
+        ("utf-8", {"8"}),
+        ("東京4", {"4"}),
+        ("kubernetes4 4", set()),
+        ("h264", set()),
+        ("12.5", set()),
+        ("status=404", set()),
+        ("resolve_redirects", set()),
+    ],
+)
+def test_the_least_part_of_a_word_finds_nothing_by_itself(query: str, adds_only: set[str]) -> None:
+    assert {t.term for t in code_query(query) if not t.finds} == adds_only
 
 
 def test_synonyms_work_in_both_directions() -> None:
     for group in GROUPS.splitlines():
         words = group.split()
         for word in words:
-            found = {term for term, _ in english_query(word)}
+            found = {t.term for t in english_query(word)}
             assert {analysis.english_stem(other) for other in words} <= found
 
 
 def test_a_repeated_query_word_weighs_more() -> None:
-    assert english_query("zebra zebra apple") == [("apple", 1.0), ("zebra", 2.0)]
+    assert english_query("zebra zebra apple") == [("apple", 1.0, True), ("zebra", 2.0, True)]
 
 
 def test_importing_the_analyzers_loads_neither_stemmer_nor_numpy() -> None:

@@ -88,3 +88,18 @@ def test_the_copy_that_stays_is_of_the_file_asked_for_then_of_no_role_then_neare
     assert first("dispatch", "vendor/rules.md", "src/core/rules.md") == "src/core/rules.md"
     assert first("vendor/rules.md dispatch", "src/core/rules.md", "vendor/rules.md") == "vendor/rules.md"
     assert first("dispatch", "b/rules.md", "a/rules.md") == "a/rules.md"
+
+
+@pytest.mark.parametrize("signals_on", [True, False])
+def test_a_word_cut_in_parts_is_not_found_by_its_least_part(tmp_path: Path, signals_on: bool) -> None:
+    rag = indexed(
+        write(
+            tmp_path,
+            {"four.md": "there are 4 of them\n", "k.md": "kubernetes and pods\n", "k4.md": "kubernetes4 and pods\n",
+             "8/8.md": "amber\n"},
+        )
+    )  # fmt: skip
+
+    assert files(rag, "kubernetes4", signals=signals_on) == ["k4.md", "k.md"]
+    assert files(rag, "utf8", signals=signals_on) == files(rag, "utf-8", signals=signals_on) == []
+    assert set(files(rag, "4", signals=signals_on)) == {"four.md", "k4.md"}

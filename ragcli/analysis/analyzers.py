@@ -49,10 +49,15 @@ _NOT_ENGLISH = re.compile(r"[^a-z0-9_]+")
 
 
 class QueryTerm(NamedTuple):
-    """A term to look up, and how much its score counts."""
+    """A term to look up, and how much its score counts.
+
+    One that does not find only adds to the scores of what another term of the query finds: it is the least part of a
+    word that was cut (the 4 of `kubernetes4`), and what holds nothing else of the query is no answer.
+    """
 
     term: str
     weight: float
+    finds: bool = True
 
 
 def tokens(text: str) -> list[str]:
@@ -136,9 +141,14 @@ def english_query(text: str) -> list[QueryTerm]:
 def code_query(text: str) -> list[QueryTerm]:
     """Analyze a query for the code-aware stream; sorted by term."""
     counts: Counter[str] = Counter()
-    for token in tokens(normalized(text)):
-        counts.update(code_terms_of(token.upper() if len(token) == 1 and token.isascii() else token, query=True))
-    return [QueryTerm(term, float(counts[term])) for term in sorted(counts)]
+    finding: set[str] = set()
+    for word in normalized(text).split():
+        leaning = {term for part in identifiers.leaning_parts(tokens(word)) for term in _folded(part)}
+        for token in tokens(word):
+            terms = code_terms_of(token.upper() if len(token) == 1 and token.isascii() else token, query=True)
+            counts.update(terms)
+            finding.update(term for term in terms if term not in leaning)
+    return [QueryTerm(term, float(counts[term]), term in finding) for term in sorted(counts)]
 
 
 def english_terms_of(token: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Pure functions of one token. Knows nothing of stemming, queries or counts.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
@@ -72,6 +72,25 @@ def parts(word: str) -> list[str]:
         return _PART.findall(word)[:MAX_PARTS]
     shape = "".join(_shapes(word))
     return [word[m.start() : m.end()] for m in _PART.finditer(shape)][:MAX_PARTS]
+
+
+def leaning_parts(tokens: Iterable[str]) -> set[str]:
+    """The parts of one word of a query, given as its tokens, that say too little to find anything by themselves.
+
+    Of an identifier that was cut (`kubernetes4`, `user_id`) those are its numbers, and parts of one or two letters
+    beside a longer one; a number of three digits may speak for itself where nothing longer does (`h264`). Of a word
+    that punctuation cut (`utf-8`) they are short numbers beside a word.
+    """
+    runs = [run for token in tokens for run in ([(False, token)] if token.isascii() else words(token))]
+    cut = [parts(run) for unspaced, run in runs if not unspaced]
+    named = len(cut) < len(runs) or any(len(p) > 2 and not p.isdecimal() for pieces in cut for p in pieces)
+    return {part for pieces in cut for part in pieces if _leans(part, len(pieces) > 1, named)}
+
+
+def _leans(part: str, is_cut: bool, named: bool) -> bool:
+    if len(part) > 2:
+        return part.isdecimal() and is_cut and named
+    return is_cut or named if part.isdecimal() else is_cut and named
 
 
 def bigrams(run: str) -> list[str]:

@@ -85,9 +85,10 @@ def code_plan(
     segments: Sequence[Segment], totals: Totals, terms: Iterable[QueryTerm], expansion: Iterable[QueryTerm] = ()
 ) -> ScoringPlan:
     """BM25 over code-aware terms of the text, and of the names and the path without regard to their length."""
+    asked = list(terms)
     clauses, more = (
         _ordered(_clause(segments, totals, field, t, weight, b) for t in some for field, weight, b in CODE_FIELDS)
-        for some in (terms, expansion)
+        for some in ([t for t in asked if t.finds], [*(t for t in asked if not t.finds), *expansion])
     )
     return ScoringPlan(clauses, totals.code_length / max(totals.chunks, 1), more)
 
@@ -103,8 +104,12 @@ def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[Quer
     containing = {term: sum(map(len, found)) for term, found in postings.items()}
     counts = {term.term: max(term.weight, 1.0) for term in terms if containing[term.term]}
     weights = tfidf_query_weights(counts, lambda term: tfidf_idf(totals.chunks, containing[term]))
-    clauses = [TermClause(weight, CODE_FIELD, term, postings[term], 0.0) for term, weight in weights.items()]
-    return ScoringPlan(_ordered(clauses), 0.0, cosine=True)
+    finding = {term.term for term in terms if term.finds}
+    clauses, more = (
+        _ordered(TermClause(weights[t], CODE_FIELD, t, postings[t], 0.0) for t in weights if (t in finding) is finds)
+        for finds in (True, False)
+    )
+    return ScoringPlan(clauses, 0.0, more, cosine=True)
 
 
 def score_clauses(plan: ScoringPlan, segments: Sequence[Segment]) -> list[ChunkScores]:

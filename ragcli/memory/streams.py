@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from ragcli.analysis.analyzers import QueryTerm, code_query, code_terms, english_query, english_terms
@@ -77,14 +77,15 @@ class _Collection:
                     scores[id_] = scores.get(id_, 0.0) + added
         return scores
 
-    def tfidf(self, query: Iterable[QueryTerm]) -> Scores:
+    def tfidf(self, query: Sequence[QueryTerm]) -> Scores:
+        finding = {term.term for term in query if term.finds}
         counts = {term.term: max(term.weight, 1.0) for term in query if self.containing[term.term]}
         total = len(self.held)
         weights = tfidf_query_weights(counts, lambda term: tfidf_idf(total, self.containing[term]))
         scores: Scores = {}
         for id_, one in self.held.items():
             shared = [(term, one.counts[term]) for term in weights if term in one.counts]
-            if shared:
+            if any(term in finding for term, _ in shared):
                 scores[id_] = math.fsum(weights[term] * tfidf_document_weight(n) / one.norm for term, n in shared)
         return scores
 
