@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.config.options import QueryOptions, SearchFilter
 from ragcli.errors import UsageError
 from ragcli.session.service import RagService
 from tests.cases import indexed, run
@@ -109,6 +110,58 @@ def test_any_script_and_any_normal_form_is_found(tmp_path: Path) -> None:
         assert set(answers[0]) == set(answers[1])
         for found in answers:
             assert set(found[:2]) == {"fr_nfc.md", "fr_nfd.md"}, "exact accents come first"
+
+
+SPELLINGS = {
+    "tatweel.md": "كتـــاب", "arabic.md": "كتاب", "persian.md": "کتاب",
+    "yeh.md": "المستشفي", "maksura.md": "المستشفى", "farsi.md": "المستشفی",
+    "marbuta.md": "مدرسة", "heh.md": "مدرسه", "harakat.md": "مَدْرَسَة",
+    "indic.md": "رقم ١٢٣٤", "persian_digits.md": "رقم ۱۲۳۴", "ascii.md": "رقم 1234", "devanagari.md": "संख्या १२३४",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        ("tatweel.md", "arabic.md", "persian.md"),
+        ("yeh.md", "maksura.md", "farsi.md"),
+        ("marbuta.md", "heh.md", "harakat.md"),
+    ],
+)
+def test_spellings_of_an_arabic_word_find_each_other_and_the_exact_one_is_first(
+    tmp_path: Path, group: tuple[str, ...]
+) -> None:
+    rag = indexed(write(tmp_path, {name: f"{text}\n" for name, text in SPELLINGS.items()}))
+
+    for name in group:
+        found = files(rag, SPELLINGS[name])
+        assert set(found) == set(group)
+        assert found[0] == name or name == "harakat.md" or name == "tatweel.md"
+
+
+def test_digits_of_any_script_are_the_same_number(tmp_path: Path) -> None:
+    rag = indexed(write(tmp_path, {name: f"{text}\n" for name, text in SPELLINGS.items()}))
+    numbers = {"indic.md": "١٢٣٤", "persian_digits.md": "۱۲۳۴", "ascii.md": "1234", "devanagari.md": "१२३४"}
+
+    for name, number in numbers.items():
+        found = files(rag, number)
+        assert set(found) == set(numbers)
+        assert found[0] == name
+        by_stream = [r.streams for r in rag.query(number, 10, QueryOptions(signals=False)).results]
+        assert all("bm25" in streams for streams in by_stream), "the English stream reads them too"
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+def test_composed_and_decomposed_names_are_one_to_globs_and_to_show(tmp_path: Path, stored: str) -> None:
+    name = unicodedata.normalize(stored, "été/café.md")
+    rag = indexed(write(tmp_path, {name: "zqname\n", "other.md": "zqname\n"}))
+
+    for form in ("NFC", "NFD"):
+        asked = unicodedata.normalize(form, "été/café.md")
+        assert rag.show(asked).file == name
+        for glob in (asked, unicodedata.normalize(form, "caf[é].md"), unicodedata.normalize(form, "été/")):
+            found = rag.query("zqname", 10, QueryOptions(where=SearchFilter((glob,)))).results
+            assert [result.file for result in found] == [name], glob
 
 
 def copies(folder: Path, *, backwards: bool = False) -> Path:

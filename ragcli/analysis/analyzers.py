@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ragcli.analysis import identifiers
 from ragcli.analysis.synonyms import synonyms
 
-ENGLISH_ID, ENGLISH_VERSION = "english", "1"
-CODE_ID, CODE_VERSION = "code", "1"
+ENGLISH_ID, ENGLISH_VERSION = "english", "2"
+CODE_ID, CODE_VERSION = "code", "2"
 # Both in one string, as a manifest keeps it.
 ANALYZERS = f"{ENGLISH_ID}/{ENGLISH_VERSION} {CODE_ID}/{CODE_VERSION}"
 
@@ -152,11 +152,14 @@ def code_query(text: str) -> list[QueryTerm]:
 
 
 def english_terms_of(token: str) -> tuple[str, ...]:
-    """Analyze one raw token: lower case, split at all but a-z 0-9 _, drop short and stop words, strip one suffix."""
+    """Analyze one raw token: lower case, split at all but a-z 0-9 _, drop short and stop words, strip one suffix.
+
+    Digits of other scripts count as 0 to 9.
+    """
     lower = token.lower()
     if lower.isascii():
         return (english_stem(lower),) if len(lower) > 1 and lower not in STOP_WORDS else ()
-    words = _NOT_ENGLISH.split(lower)
+    words = _NOT_ENGLISH.split(identifiers.ascii_digits(lower))
     return tuple([english_stem(word) for word in words if len(word) > 1 and word not in STOP_WORDS])
 
 

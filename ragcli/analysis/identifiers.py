@@ -35,6 +35,11 @@ _FIRST_IDEOGRAPH = 0x3400
 
 # Letters that no decomposition takes apart.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
+# Letters that Persian and Urdu, and typists, write for Arabic yeh, kaf and heh; the tatweel only makes a word longer.
+_LETTERS |= dict.fromkeys(map(ord, "\u06cc\u0649\u06d2\u06d0"), "\u064a")
+_LETTERS |= dict.fromkeys(map(ord, "\u06a9\u06aa\u06ab"), "\u0643")
+_LETTERS |= dict.fromkeys(map(ord, "\u06c1\u06be\u06d5\u0629\u06c3"), "\u0647")
+_LETTERS[0x0640] = ""
 
 
 def is_spaced(token: str) -> bool:
@@ -104,13 +109,21 @@ def ideographs(run: str) -> list[str]:
 
 
 def fold(word: str) -> str:
-    """Remove accents and points of a case-folded word; vowel signs, which spell another word, stay."""
+    """Remove accents and points of a case-folded word, and write digits as 0 to 9; vowel signs, which spell another
+    word, stay."""
     return word.translate(_FOLDED) if word.isalpha() else _fold(word)
+
+
+def ascii_digits(text: str) -> str:
+    """A text with the decimal digits of any script as 0 to 9."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 
 def _fold(word: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", word) if not _is_accent(c))
-    return unicodedata.normalize("NFKC", bare).translate(_LETTERS)
+    return ascii_digits(unicodedata.normalize("NFKC", bare).translate(_LETTERS))
 
 
 class _FoldedLetters(dict[int, str]):

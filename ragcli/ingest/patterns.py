@@ -8,6 +8,7 @@ time.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -43,19 +44,27 @@ class Patterns:
 
     def decisive(self, path: str) -> str | None:
         """The pattern that means a path, a directory's ending in `/`; None where none does or a later takes it back."""
-        # re2 takes no byte that is not UTF-8, and no pattern can name one.
-        found = self._check(path if path.isascii() else _LONE_SURROGATE.sub("\ufffd", path))
+        found = self._check(_comparable(path))
         return self._owners[found.index] if found.include else None
 
 
 def compiled(pattern: str) -> Match:
     """Compile one pattern; UsageError where it can match nothing."""
     check = _checker(_lines(pattern, pattern))
-    return lambda path: bool(check(path if path.isascii() else _LONE_SURROGATE.sub("\ufffd", path)).include)
+    return lambda path: bool(check(_comparable(path)).include)
+
+
+def _comparable(path: str) -> str:
+    """A path as patterns see it: letters composed, since file systems and keyboards differ in that.
+
+    re2 takes no byte that is not UTF-8, and no pattern can name one.
+    """
+    return path if path.isascii() else unicodedata.normalize("NFC", _LONE_SURROGATE.sub("\ufffd", path))
 
 
 def _lines(body: str, pattern: str) -> list[str]:
     """A pattern as lines of a `.gitignore`, one for each alternative."""
+    body = unicodedata.normalize("NFC", body)
     if body.startswith("./"):
         body = f"/{body.removeprefix('./')}"
     lines = _alternatives(body, pattern)

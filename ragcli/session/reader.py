@@ -3,6 +3,7 @@
 A generation stays open between searches of one process, and is left for a newer one as soon as there is one.
 """
 
+import unicodedata
 from functools import partial
 
 from ragcli.analysis.analyzers import ANALYZERS
@@ -114,12 +115,22 @@ class SessionReader:
         ]
 
     def stored_file(self, path: str) -> StoredDocument | None:
-        """What is stored of a file, by its path relative to the root."""
+        """What is stored of a file, by its path relative to the root; composed and decomposed letters are the same,
+        where no file has exactly that path."""
+        alike: list[tuple[str, Segment, int, DocumentRow]] = []
+        composed = unicodedata.normalize("NFC", path)
         for segment in self._open().segments:
             for ordinal, row in segment.documents():
-                if row.kind == FILE and row.path == path:
+                if row.kind != FILE:
+                    continue
+                if row.path == path:
                     return _stored(segment, ordinal, row)
-        return None
+                if not row.path.isascii() and unicodedata.normalize("NFC", row.path) == composed:
+                    alike.append((row.path, segment, ordinal, row))
+        if not alike:
+            return None
+        _, segment, ordinal, row = min(alike, key=lambda found: found[0])
+        return _stored(segment, ordinal, row)
 
     def file_of_chunk(self, id: str) -> str:
         """The file that holds a chunk, '' where none does; looks through the rows of all."""
