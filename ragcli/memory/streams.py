@@ -91,10 +91,8 @@ class _Collection:
 
     def best(self, scores: Scores, stream: str, top_k: int) -> list[SearchResult]:
         rounded = {id_: round(score, SCORE_DECIMALS) for id_, score in scores.items()}
-        ranked = sorted(rounded, key=lambda id_: (-rounded[id_], *_place(self.held[id_].document)))
-        return [
-            _result(self.held[id_].document, stream, rank, rounded[id_]) for rank, id_ in enumerate(ranked[:top_k], 1)
-        ]
+        best = sorted(rounded, key=lambda id_: (-rounded[id_], *_place(self.held[id_].document)))[:top_k]
+        return [_result(self.held[id_].document, stream, rank, rounded[id_]) for rank, id_ in enumerate(best, 1)]
 
 
 class BM25Stream:
