@@ -11,6 +11,7 @@ from ragcli.errors import UsageError
 from ragcli.model import ContextPrompt, SearchResult
 from ragcli.text.escapes import prompt_text, prompt_value
 from ragcli.text.graphemes import splits_character
+from ragcli.text.secrets import masked
 
 CUT_MARK = "[cut here to fit the token budget]"
 
@@ -18,13 +19,19 @@ _MEMORY_OPEN, _MEMORY_CLOSE = "<tnsai-memory>\n", "</tnsai-memory>\n"
 _USER_OPEN, _USER_CLOSE = "\n<tnsai-user-message>\n", "\n</tnsai-user-message>"
 
 
-def render(query: str, results: Sequence[SearchResult], max_tokens: int | None = None) -> ContextPrompt:
+def render(
+    query: str, results: Sequence[SearchResult], max_tokens: int | None = None, *, allow_secrets: bool = False
+) -> ContextPrompt:
     """Make the prompt for a query from ranked results; the query alone where there is nothing to quote.
+
+    What looks like a well-known key is masked in what is quoted, unless `allow_secrets`.
 
     `max_tokens` bounds the estimate of the whole text with a final line feed: whole chunks in rank order, then one
     chunk cut at a line end. A query that is over the budget by itself is a UsageError.
     """
     distinct = list(_without_repeats(results))
+    if not allow_secrets:
+        distinct = [result._replace(content=masked(result.content)) for result in distinct]
     if max_tokens is None:
         return _assemble(query, distinct)
     alone = estimate_tokens(f"{query}\n")

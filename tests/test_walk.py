@@ -140,7 +140,7 @@ def test_a_directory_on_the_default_list_is_left_out_and_named(
 
 def test_other_dot_names_are_walked(tmp_path: Path) -> None:
     """Dot files and dot directories that no rule names are indexed."""
-    names = [".editorconfig", ".envrc", ".github/workflows/ci.yml", ".gitattributes", "builds/a", "id_rsa.pub"]
+    names = [".editorconfig", ".prettierrc", ".github/workflows/ci.yml", ".gitattributes", "builds/a", "id_rsa.pub"]
     write(tmp_path, *names)
 
     assert paths(tmp_path) == sorted(names)

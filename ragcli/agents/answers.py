@@ -1,4 +1,4 @@
-"""What tools answer as text: citations first, quoted text fenced, never longer than its budget of tokens. Pure."""
+"""What tools answer as text: citations first, quoted text fenced, its keys masked, never over its budget. Pure."""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from ragcli.model import IndexStatus, SearchOutcome, SearchResult
 from ragcli.prompt import estimate_tokens
+from ragcli.text.secrets import masked
 
 Row = TypeVar("Row")
 
@@ -57,7 +58,7 @@ def search_answer(outcome: SearchOutcome, words: Sequence[str], max_tokens: int,
 
 def passage_answer(cited: str, text: str, first_line: int, max_tokens: int, *, numbered: bool) -> tuple[str, int]:
     """A passage with its citation, cut at a line end within the budget; and the last line that is shown."""
-    lines = text.removesuffix("\n").split("\n") if text else []
+    lines = masked(text).removesuffix("\n").split("\n") if text else []
     width = len(str(first_line + len(lines)))
     rows = [f"{first_line + n:>{width}} {line}" if numbered else line for n, line in enumerate(lines)]
     cut = f"Cut after line {{}} to stay within {max_tokens} tokens: go on with start_line={{}}."

@@ -17,6 +17,7 @@ from ragcli.errors import DocumentNotFoundError, RagError, UsageError
 from ragcli.model import SearchOutcome, SearchResult, StoredDocument
 from ragcli.session.json_output import outcome_value, prompt_value, report_value, result_value, status_value
 from ragcli.session.passages import Selection, passage
+from ragcli.text.secrets import masked
 
 COMPACT_TOKENS, FULL_TOKENS, READ_TOKENS, PROMPT_TOKENS = 1_500, 6_000, 4_000, 4_000
 # Chunk ids of the last searches, so that `read` finds them without looking through an index.
@@ -79,7 +80,8 @@ class ToolBox:
             languages=(arguments["type"],) if "type" in arguments else (),
         )
         outcome = source.service.query(arguments["query"], arguments.get("k", 8), QueryOptions(where=where))
-        outcome = outcome._replace(notices=[*notices, *outcome.notices])
+        results = [result._replace(content=masked(result.content)) for result in outcome.results]
+        outcome = outcome._replace(results=results, notices=[*notices, *outcome.notices])
         self._remember(source, outcome)
         full = arguments.get("mode", "compact") == "full"
         budget = arguments.get("max_tokens", FULL_TOKENS if full else COMPACT_TOKENS)

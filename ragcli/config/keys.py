@@ -209,6 +209,7 @@ KEYS: dict[str, Key] = {
     "format": Key(DocumentFormat.AUTO.value, _format, str),
     "default_skips": Key(True, _switch, _read_switch),
     "ignore_files": Key(True, _switch, _read_switch),
+    "allow_secrets": Key(False, _switch, _read_switch, "never"),
     "limits": Key("standard", _choice(*PROFILES), str, "lower"),
     **{LIMIT + name: _limit(name, getattr(STANDARD, name)) for name in Limits._fields},
 }

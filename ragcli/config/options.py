@@ -62,6 +62,7 @@ class IndexOptions(NamedTuple):
     limits: Limits = STRICT
     default_skips: bool = True
     ignore_files: bool = True
+    allow_secrets: bool = False
 
 
 class RunOptions(NamedTuple):

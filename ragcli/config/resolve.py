@@ -43,6 +43,7 @@ class Settings(NamedTuple):
     format: DocumentFormat
     default_skips: bool
     ignore_files: bool
+    allow_secrets: bool
     profile: str
     limits: Limits
     origins: Mapping[str, str]
@@ -114,6 +115,7 @@ def index_options(settings: Settings) -> IndexOptions:
         limits=settings.limits,
         default_skips=settings.default_skips,
         ignore_files=settings.ignore_files,
+        allow_secrets=settings.allow_secrets,
     )
 
 

@@ -4,6 +4,7 @@ msgpack, because rows are read a few at a time; everything read in bulk is a fla
 keys that occur in most rows are stored as small numbers: spelt out they would be a third of all rows.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -94,11 +95,16 @@ def unpack_chunk(data: bytes | memoryview) -> ChunkRow:
 
 def _spelt(metadata: dict[Any, Any]) -> dict[str, Any]:
     spelt = {_LONG_KEYS.get(key, key): value for key, value in metadata.items()}
-    if not _SCALARS.issuperset(map(type, spelt.values())):
+    types = {*map(type, spelt.values())}
+    if not types <= _SCALARS or (float in types and not all(map(math.isfinite, filter(_is_float, spelt.values())))):
         raise TypeError("no metadata")
     "".join(spelt)  # TypeError where a key is no text, at less cost than any other way to tell
     name = _last_name(spelt)
     return spelt if name is None or "symbol" in spelt else {"symbol": name, **spelt}
+
+
+def _is_float(value: object) -> bool:
+    return type(value) is float
 
 
 def _last_name(metadata: Metadata) -> str | None:

@@ -5,10 +5,11 @@ on how many sessions it is spread over.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 
 from ragcli.analysis.analyzers import QueryTerm, code_query, english_query
 from ragcli.config.options import SearchFilter
-from ragcli.errors import RagError
+from ragcli.errors import REBUILD_HINT, IndexCorruptError, RagError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.scorers import (
     ChunkScores,
@@ -173,6 +174,8 @@ class IndexSearcher:
         streams = {}
         for stream, ranking in rankings.items():
             score = round(scores[stream][key.segment].get(key.chunk), SCORE_DECIMALS)
+            if not isfinite(score):  # norms or lengths that no writer of ours wrote
+                raise IndexCorruptError(f"{segment.name} is damaged: it gives no score", REBUILD_HINT)
             streams[stream] = ranking.get(key) or StreamScore(0, score)
         return Candidate(
             key, chunk.id, row.kind, row.path, chunk.start_line, chunk.end_line, row.format, row.language,

@@ -106,7 +106,8 @@ def options_to_plain(options: IndexOptions) -> dict[str, Any]:
 def options_from_plain(plain: Any) -> IndexOptions:
     """Undo `options_to_plain`; a limit that an older version did not know takes its default."""
     limits = Limits(**{key: value for key, value in plain["limits"].items() if key in Limits._fields})
-    known = {key: plain[key] for key in IndexOptions._fields}
+    known = {key: plain[key] for key in IndexOptions._fields if key != "allow_secrets"}
+    known["allow_secrets"] = plain.get("allow_secrets", False)  # versions before 1.1 do not know it
     known |= {"include": tuple(_list(plain["include"])), "exclude": tuple(_list(plain["exclude"])), "limits": limits}
     known["format"] = DocumentFormat(plain["format"])
     return IndexOptions(**known)

@@ -108,6 +108,7 @@ def _are_options(options: IndexOptions) -> bool:
         and type(options.format) is DocumentFormat
         and type(options.default_skips) is bool
         and type(options.ignore_files) is bool
+        and type(options.allow_secrets) is bool
         and all(map(_is_limit, Limits._fields, options.limits))
     )
 

@@ -5,6 +5,7 @@ The file is the truth; what segments hold of it is derived, and put right by the
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 
 from ragcli.config.options import STANDARD
@@ -29,6 +30,8 @@ def make_document(text: str, metadata: Metadata) -> Document:
         raise UsageError("the document has no text", "give some text, or - to read it from standard input")
     if "file" in metadata:
         raise UsageError("the metadata key 'file' is kept for indexed files", "use another key, such as source")
+    if any(isinstance(value, float) and not math.isfinite(value) for value in metadata.values()):
+        raise UsageError("a number of the metadata is not finite", "give it as a text")
     own = {str(key): value for key, value in sorted(metadata.items())}
     text = _clean(text)
     identity = json.dumps([text, own], sort_keys=True, ensure_ascii=False)

@@ -16,8 +16,10 @@ from ragcli.ingest import formats
 from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.ingest.fingerprint import content_hash, fingerprint
 from ragcli.ingest.reading import VANISHED, TreeReader, reason_of
+from ragcli.ingest.secret_names import holds_key
 from ragcli.ingest.walk import walk
 from ragcli.model import DocumentFormat
+from ragcli.text.secrets import told
 
 # What detection may look at: a shebang, a BOM, the share of control characters.
 
@@ -82,6 +84,8 @@ class FileIngestionService:
             raw, file = reader.read(file, self._cap(by_name))
         except OSError as error:
             return _unread(file, error)
+        if not self.options.allow_secrets and holds_key(file.path, raw):
+            return LeftOut(file, SkipReason.SECRET, "private key")
         format = by_name or formats.detect(file.path, raw[: formats.HEAD_BYTES])
         if format is None:
             return LeftOut(file, SkipReason.BINARY if looks_binary(raw) else SkipReason.UNSUPPORTED)
@@ -103,6 +107,9 @@ class FileIngestionService:
             if not formats.is_binary_format(format) and looks_binary(raw):
                 return LeftOut(file, SkipReason.BINARY)
             return Failed(file, error.code, error.detail)
+        found = "" if self.options.allow_secrets else told(document.text)
+        if found:
+            document = document._replace(notes=(*document.notes, found))
         return Ingested(file, content, print_, document, chunks, chunk_ids(file.path, document.text, chunks))
 
     def _format_by_name(self, path: str) -> DocumentFormat | None:

@@ -19,14 +19,14 @@ from ragcli.ingest.ignore import Scope, brings_back, descend, ignoring_rule
 from ragcli.ingest.patterns import Selector
 from ragcli.ingest.reading import BELOW_FLAGS, DIRECTORY_FLAGS, VANISHED, reason_of, source_file
 from ragcli.ingest.repository import scope_above, scope_inside
+from ragcli.ingest.secret_links import SecretLinks
+from ragcli.ingest.secret_names import secret_path_rule, secret_rule
 from ragcli.ingest.skips import (
     COMPONENTS,
     DIRECTORIES,
     FORBIDDEN,
     IGNORE_FILES,
     NAMED_FILES,
-    SECRET_PREFIX,
-    secret_rule,
 )
 
 
@@ -57,8 +57,10 @@ def walk_file(path: str, options: IndexOptions) -> SourceFile:
     UsageError or SourceRejectedError where it may not be indexed.
     """
     name = os.path.basename(path)
-    if secret_rule(name):
-        raise SourceRejectedError(f"{path} has the name of a file that holds secrets, and is never indexed", "")
+    if not options.allow_secrets and (secret_rule(name) or secret_path_rule(os.path.abspath(path))):
+        raise SourceRejectedError(
+            f"{path} has the name of a file that holds secrets", "give --allow-secrets to index it all the same"
+        )
     if name in IGNORE_FILES or name.lower() in FORBIDDEN:
         raise SourceRejectedError(f"{path} is never indexed", "name another file, or its directory")
     try:
@@ -94,6 +96,7 @@ class _Walker:
         self._files: list[SourceFile] = []
         self._skipped: list[Skipped] = []
         self._unreadable: list[str] = []
+        self._links = SecretLinks()
 
     def run(self, descriptor: int) -> None:
         """Walk everything below the open root, which stays open."""
@@ -119,8 +122,11 @@ class _Walker:
 
     def result(self) -> Walk:
         """Hand over what was found, sorted."""
-        self._files.sort(key=itemgetter(0))
-        return Walk(self._files, sorted(self._skipped), sorted(self._unreadable))
+        links = set(self._links.among(self._root, self._files))
+        self._skipped += [Skipped(path, SkipReason.SECRET, "hard link") for path in links]
+        files = [file for file in self._files if file.path not in links] if links else self._files
+        files.sort(key=itemgetter(0))
+        return Walk(files, sorted(self._skipped), sorted(self._unreadable))
 
     def _enter(self, frame: _Frame, name: str) -> _Frame | None:
         path = frame.prefix + name
@@ -206,6 +212,8 @@ class _Walker:
         left_out = self._left_out(name, path, scope)
         if left_out is not None:
             self._skipped.append(Skipped(path, *left_out))
+            if left_out[0] == SkipReason.SECRET:
+                self._links.note(entry)
             return False
         status = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):  # it was one when the directory was listed
@@ -217,8 +225,10 @@ class _Walker:
         return True
 
     def _left_out(self, name: str, path: str, scope: Scope) -> tuple[SkipReason, str] | None:
+        if not self._options.allow_secrets and (secret := secret_rule(name) or secret_path_rule(path)):
+            return SkipReason.SECRET, secret
         lower = name.lower()
-        if lower in NAMED_FILES or lower.startswith(SECRET_PREFIX):
+        if lower in NAMED_FILES:
             named = self._named(name, lower, scope)
             if named is not None:
                 return named
@@ -228,9 +238,7 @@ class _Walker:
         return self._selector.leaves_out(path) if self._selector else None
 
     def _named(self, name: str, lower: str, scope: Scope) -> tuple[SkipReason, str] | None:
-        """Say whether a file's name alone leaves it out: a secret, an ignore file, a component such as `.git`."""
-        if secret := secret_rule(name):
-            return SkipReason.SECRET, secret
+        """Say whether a file's name alone leaves it out: an ignore file, a component such as `.git`."""
         if name in IGNORE_FILES:
             return SkipReason.DEFAULT_SKIP, name
         if lower in FORBIDDEN or (

@@ -41,8 +41,9 @@ class SessionUnion:
         *,
         max_tokens: int | None = None,
         options: QueryOptions = QueryOptions(),
+        allow_secrets: bool = False,
     ) -> ContextPrompt:
         """The query behind fenced evidence of all sessions. UsageError where it alone is over `max_tokens`."""
         from ragcli.prompt import render
 
-        return render(query, self.query(query, top_k, options).results, max_tokens)
+        return render(query, self.query(query, top_k, options).results, max_tokens, allow_secrets=allow_secrets)

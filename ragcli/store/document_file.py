@@ -6,6 +6,7 @@ id; nothing else is needed to index them anew.
 """
 
 import contextlib
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,6 +64,9 @@ def _document(row: Any) -> Document:
         raise TypeError("no document")
     if not all(type(key) is str for key in metadata):
         raise TypeError("no document")
+    if not all(math.isfinite(value) for value in values if type(value) is float):
+        raise ValueError("no number")
+    text.encode("utf-8")  # UnicodeEncodeError, which is a ValueError, for what no file holds
     return Document(id_, text, metadata)
 
 

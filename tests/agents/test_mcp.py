@@ -125,6 +125,25 @@ def test_a_conversation_searches_reads_and_prompts(place: Path) -> None:
     talk(place, work)
 
 
+def test_keys_in_files_are_masked_in_every_answer(tmp_path: Path) -> None:
+    key = "ghp" + "_" + "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW2xY4"
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "config.py").write_text(f"zqtoken = '{key}'\n")
+    ragcli(tmp_path, "index", "-q", str(tmp_path / "app"))
+
+    async def work(client: ClientSession) -> None:
+        for tool, arguments in (
+            ("search", {"query": "zqtoken"}), ("search", {"query": "zqtoken", "mode": "full"}),
+            ("read", {"path": "config.py"}), ("prompt", {"query": "zqtoken"}),
+        ):  # fmt: skip
+            answer = await client.call_tool(tool, arguments)
+            assert "zqtoken" in text(answer)
+            assert key not in f"{text(answer)} {answer.structured_content}", tool
+            assert "[masked: GitHub token]" in text(answer)
+
+    talk(tmp_path, work)
+
+
 def test_answers_stay_within_their_budget_and_say_how_to_go_on(place: Path) -> None:
     async def work(client: ClientSession) -> None:
         read = await client.call_tool("read", {"path": "long.txt", "max_tokens": 300})

@@ -39,6 +39,12 @@ DefaultSkips = Annotated[
 Ignore = Annotated[
     bool | None, typer.Option("--ignore/--no-ignore", help="Obey .gitignore and .tnsignore (default: obey).")
 ]
+AllowSecrets = Annotated[
+    bool | None,
+    typer.Option(
+        "--allow-secrets/--no-allow-secrets", help="Index files of secrets (.env, private keys ...) too (default: not)."
+    ),
+]
 Rebuild = Annotated[bool, typer.Option("--rebuild", help="Read every file again, whatever is stored.")]
 Verify = Annotated[bool, typer.Option("--verify", help="Hash every file instead of trusting size and time.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Commit nothing and exit 6 if any document fails.")]
@@ -64,6 +70,7 @@ def index(
     limits: Profile = None,
     default_skips: DefaultSkips = None,
     ignore: Ignore = None,
+    allow_secrets: AllowSecrets = None,
     rebuild: Rebuild = False,
     verify: Verify = False,
     strict: Strict = False,
@@ -86,7 +93,8 @@ def index(
     gc.set_threshold(50_000, 20, 50)
     opened, root = session_context.opened_to_write(
         shared_values(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
-        default_skips=default_skips, ignore_files=ignore, workers=workers, wait=wait, **given_limits(ctx),
+        default_skips=default_skips, ignore_files=ignore, allow_secrets=allow_secrets, workers=workers, wait=wait,
+        **given_limits(ctx),
     )  # fmt: skip
     service, settings, shared = opened
     options = merged(service.stored_options(), settings)
@@ -121,7 +129,7 @@ def merged(stored: IndexOptions | None, settings: Settings) -> IndexOptions:
     current = index_options(settings)
     if stored is None:
         return current
-    names = ("include", "exclude", "format", "default_skips", "ignore_files")
+    names = ("include", "exclude", "format", "default_skips", "ignore_files", "allow_secrets")
     changed = {name: getattr(current, name) for name in names if given(settings, name)}
     limits = {}
     for name in Limits._fields:

@@ -40,6 +40,9 @@ MaxTokens = Annotated[
         "--max-tokens", min=1, metavar="N", help="Keep the whole prompt within an estimate of so many tokens."
     ),
 ]
+AllowSecrets = Annotated[
+    bool | None, typer.Option("--allow-secrets/--no-allow-secrets", help="Quote what looks like a key as it is.")
+]
 
 
 def prompt(
@@ -54,11 +57,13 @@ def prompt(
     max_per_file: MaxPerFile = None,
     fresh: Fresh = False,
     no_signals: NoSignals = False,
+    allow_secrets: AllowSecrets = None,
 ) -> int:
     """Wrap a question and the evidence for it in a prompt.
 
     The evidence stands in a fence that no file can close; the question follows unchanged. Where nothing is found the
-    prompt is the question alone. With -v the evidence is listed on standard error.
+    prompt is the question alone. With -v the evidence is listed on standard error. What looks like a well-known key
+    (AWS, GitHub, Slack, a private key ...) is masked.
 
     Tokens are estimated on the high side, so that --max-tokens holds for the tokenizers of common models: whole chunks
     in rank order, then one chunk cut at a line end.
@@ -72,12 +77,15 @@ def prompt(
     text = _question(query or [], file)
     signals = signals_flag(no_signals)
     service, settled, shared = session_context.opened(
-        shared, prompt_k=k, max_per_file=max_per_file, signals=signals, max_tokens=max_tokens
-    )
+        shared, prompt_k=k, max_per_file=max_per_file, signals=signals, max_tokens=max_tokens,
+        allow_secrets=allow_secrets,
+    )  # fmt: skip
     if fresh:
         refresh(service, shared)
     settings = search_settings(settled, glob, language, format)
-    made = service.context_prompt(text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings)
+    made = service.context_prompt(
+        text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings, allow_secrets=settled.allow_secrets
+    )
     if shared.json:
         from ragcli.session.json_output import prompt_value
 
