@@ -82,10 +82,7 @@ class RagService:
         settings: QueryOptions = QueryOptions(),
         allow_secrets: bool = False,
     ) -> ContextPrompt:
-        """The same with its estimated tokens and evidence; what looks like a key is masked, unless `allow_secrets`.
-
-        UsageError where the query alone is over `max_tokens`.
-        """
+        """The same with tokens and evidence, keys masked. UsageError where the query alone is over `max_tokens`."""
         from ragcli.prompt import render
 
         return render(query, self.query(query, top_k, settings).results, max_tokens, allow_secrets=allow_secrets)
