@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ragcli.config.options import QueryOptions
-from ragcli.errors import UsageError
+from ragcli.errors import RagError, UsageError
 from ragcli.knowledge.grounding import Evidence, Grounding, gather, ground, move_cursors
 from ragcli.knowledge.project import Project, load_project
 from ragcli.knowledge.scopes import (
@@ -135,12 +136,12 @@ class DeclaredKnowledge:
             )
             raise UsageError(f"{name} is an action of type {action.type}", f"run: {other}")
         query = query_of(scope, given) if given else ""
-        evidence = gather(self.sources, scope, query, options)
-        self._account(evidence)
-        message = query_of(scope._replace(search=scope.search._replace(query_param=None)), given) if given else ""
-        made = ground(message, evidence, choice.max_tokens, action.description)
-        used(made)
-        move_cursors(self.sources, evidence)
+        with self.sources.cursors(self._sequential(scope)):
+            evidence = gather(self.sources, scope, query, options)
+            self._account(evidence)
+            made = self._call(scope, given, evidence, choice.max_tokens)
+            used(made)
+            move_cursors(self.sources, evidence)
         return made
 
     # -- writing
@@ -170,6 +171,20 @@ class DeclaredKnowledge:
         if choice.top_k is None:
             return scope
         return scope._replace(search=scope.search._replace(top_k=choice.top_k))
+
+    def _sequential(self, scope: Scope) -> list[str]:
+        """The sessions of a scope's sequential sources; one that cannot be built is left to the call itself."""
+        ids = []
+        for entry in self.sources.usable(scope.using(Use.SEQUENTIAL)):
+            with suppress(RagError):
+                ids.append(self.sources.ready(entry))
+        return ids
+
+    def _call(self, scope: Scope, given: Mapping[str, str], evidence: Evidence, max_tokens: int | None) -> Grounding:
+        """The prompt of an action's call: all its parameters behind the evidence."""
+        whole = scope._replace(search=scope.search._replace(query_param=None))
+        message = query_of(whole, given) if given else ""
+        return ground(message, evidence, max_tokens, scope.action.description if scope.action else "")
 
     def _account(self, evidence: Evidence) -> None:
         for row in evidence.usage:

@@ -4,10 +4,12 @@ Each redirect is checked anew, and the address that was checked is the one that 
 change its meaning in between.
 """
 
+import contextlib
 import http.client
 import ipaddress
 import socket
 import ssl
+import threading
 import time
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
@@ -52,6 +54,10 @@ def fetch(url: str, etag: str = "", last_modified: str = "", bounds: FetchBounds
     for _ in range(bounds.max_redirects + 1):
         parts = _parts(url)
         connection = _connection(parts, deadline, bounds)
+        # A server that sends a byte now and then would outlast any timeout of a single read.
+        timer = threading.Timer(max(deadline - time.monotonic(), 0.01), _cut, [connection.sock])
+        timer.daemon = True
+        timer.start()
         try:
             response = _request(connection, parts, {k: v for k, v in conditions.items() if v}, deadline)
             if response.status in (301, 302, 303, 307, 308):
@@ -64,9 +70,11 @@ def fetch(url: str, etag: str = "", last_modified: str = "", bounds: FetchBounds
                 continue
             return _answer(url, response, deadline, bounds)
         except (OSError, http.client.HTTPException) as error:
-            reason = "took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+            late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
+            reason = "took too long" if late else str(error) or type(error).__name__
             raise FetchError(f"{shown_url(url)}: {reason}") from None
         finally:
+            timer.cancel()
             connection.close()
     raise FetchError(f"{shown_url(url)}: more than {bounds.max_redirects} redirects")
 
@@ -84,7 +92,16 @@ def _answer(url: str, response: http.client.HTTPResponse, deadline: float, bound
         body += piece
         if len(body) > bounds.max_bytes:
             raise FetchError(f"{shown_url(url)}: larger than {bounds.max_bytes} bytes")
+    if time.monotonic() >= deadline:
+        raise TimeoutError
+    if response.length:
+        raise FetchError(f"{shown_url(url)}: the answer is cut short by {response.length} bytes")
     return Fetched(url, bytes(body), *head)
+
+
+def _cut(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # closed already
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:

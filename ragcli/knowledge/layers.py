@@ -106,6 +106,10 @@ def entry_of(name: str, given: Given, where: Origin, problems: Problems) -> Know
     if len(problems.found) > before:
         return None
     location = next((given[key].origin for key in LOCATIONS if key in given), where)
+    # What a tree asks of a place that the user named is the tree's reach, as if it had named the place.
+    asking = next((given[key].origin for key in ("query", "include") if key in given and given[key].origin.root), None)
+    if asking is not None and not location.root:
+        location = asking._replace(base=location.base)
     entry = KnowledgeEntry(source, use, value("max_tokens", None), SearchSettings(**settings), location)
     return entry._replace(declared=(entry.location, location.base) if entry.location else None)
 

@@ -1,7 +1,8 @@
 """The declared sources of one project as sessions: found, built on first use, refreshed by name."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from ragcli.config.options import DEFAULT_WAIT
@@ -37,6 +38,7 @@ class Sources:
         self._root = root
         self._options = options
         self._tell = tell
+        self._told: set[str] = set()
 
     def usable(self, entries: Iterable[KnowledgeEntry]) -> list[KnowledgeEntry]:
         """The entries that load something and can be used here; what is skipped is told."""
@@ -46,7 +48,10 @@ class Sources:
                 continue
             reason = self._skipped(entry)
             if reason:
-                self._tell(f"the source {entry.name} is skipped: {reason}")
+                notice = f"the source {entry.name} is skipped: {reason}"
+                if notice not in self._told:
+                    self._told.add(notice)
+                    self._tell(notice)
             else:
                 found.append(entry)
         return found
@@ -116,11 +121,20 @@ class Sources:
             found = 0
         return found % count if isinstance(found, int) and count else 0
 
+    @contextmanager
+    def cursors(self, ids: Iterable[str]) -> Iterator[None]:
+        """Hold the cursors of sources from their reading to their move, so that no chunk is given twice.
+
+        LockedError where another call holds one for too long, StoreError where the data directory cannot be written.
+        """
+        with ExitStack() as held:
+            for id_ in sorted(set(ids)):
+                held.enter_context(self.manager.get_rag(id_).kept_files().lock(self._options.wait))
+            yield
+
     def advance(self, id_: str, following: int) -> None:
-        """Move a source's cursor. StoreError where the data directory cannot be written."""
-        kept = self.manager.get_rag(id_).kept_files()
-        with kept.lock(self._options.wait):
-            kept.write(CURSOR, json.dumps({"next": following}).encode())
+        """Move a source's cursor, which is held. StoreError where the data directory cannot be written."""
+        self.manager.get_rag(id_).kept_files().write(CURSOR, json.dumps({"next": following}).encode())
 
     def _load(self, entry: KnowledgeEntry, service: RagService) -> None:
         from ragcli.knowledge.loading import load

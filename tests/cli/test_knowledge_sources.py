@@ -190,6 +190,30 @@ def test_rule_16_a_slow_body_ends_at_the_time_cap(site: Site) -> None:
         fetch(f"{site.url}/slow", bounds=LOCAL._replace(timeout=0.5))
 
 
+def test_rule_16_trickling_headers_end_at_the_time_cap() -> None:
+    """Each byte comes before any timeout of a single read."""
+
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        try:
+            for byte in b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"y" * 5000:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.02)
+        except OSError:
+            connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=trickle, args=[listener], daemon=True).start()
+        with pytest.raises(RagError, match="took too long"):
+            fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/", bounds=LOCAL._replace(timeout=0.5))
+
+
+def test_rule_16_an_answer_that_is_cut_short_is_no_document(site: Site) -> None:
+    site.pages["/cut"] = (200, {"Content-Type": "text/plain", "Content-Length": "1000"}, b"kiwi")
+    with pytest.raises(RagError, match="cut short by 996 bytes"):
+        fetch(f"{site.url}/cut", bounds=LOCAL)
+
+
 def test_rule_16_a_server_that_never_answers_ends_at_the_time_cap() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(RagError, match="took too long"):
         fetch(f"http://127.0.0.1:{silent.getsockname()[1]}/", bounds=LOCAL._replace(timeout=0.3))
@@ -278,6 +302,22 @@ def test_rule_18_what_a_source_of_each_type_may_not_give(shop: Shop, source: str
 def test_rule_18_an_action_cannot_name_a_memory_source(shop: Shop) -> None:
     text = '[knowledge.m]\ntype = "memory"\n[actions.a]\nparams = ["q"]\nknowledge = ["m"]\n'
     assert any("m is a memory source, which chat alone can search" in line for line in shop.problems(text))
+
+
+def test_rule_14_a_tree_cannot_ask_a_database_of_its_user_for_something_else(
+    shop: Shop, loader: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCLI_ALLOW_OUTSIDE", "0")
+    user = tmp_path / "home" / ".config" / "ragcli" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(database(shop, ("kiwi", "public"), ("secret", "private")))
+    shop.declare("")
+    assert shop("search", "--knowledge", "faq", "kiwi").code == 0
+
+    shop.declare('[agents.default]\nconfig = "evil.json"\n')
+    shop.write("evil.json", '{"knowledge": {"faq": {"query": "SELECT topic FROM faq"}}}')
+    answer = shop("search", "--knowledge", "faq", "private")
+    assert answer.code == 2 and "the source faq of this tree reaches out of it" in answer.err
 
 
 # -- what a kill leaves

@@ -15,6 +15,7 @@ from ragcli.cli.terminal.tty import stderr_terminal
 from ragcli.config.options import IndexOptions, Limits
 from ragcli.config.resolve import COMMAND_LINE, Settings, given, index_options
 from ragcli.documents import IndexReport
+from ragcli.errors import UsageError
 
 Path = Annotated[str | None, typer.Argument(metavar="[PATH]", help="A directory or a file; else the session's root.")]
 Include = Annotated[
@@ -88,6 +89,9 @@ def index(
 
     declared = knowledge_flags(ctx)
     if declared.knowledge:
+        own = (include, exclude, format, limits, default_skips, ignore, given_limits(ctx))
+        if any(one is not None and one != {} for one in own) or rebuild or verify or strict or dry_run or allow_empty:
+            raise UsageError("--knowledge reads sources as they are declared", "give their options in ragcli.toml")
         return _declared(declared, shared_values(ctx), path, wait, workers)
     # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
     gc.set_threshold(50_000, 20, 50)

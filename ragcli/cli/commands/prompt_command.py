@@ -22,6 +22,8 @@ from ragcli.cli.search_options import (
 from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import refresh
+from ragcli.config.options import QueryOptions
+from ragcli.config.resolve import Settings
 from ragcli.errors import UsageError
 from ragcli.model import ContextPrompt
 
@@ -73,7 +75,17 @@ def prompt(
     """
     shared, declared = shared_values(ctx), knowledge_flags(ctx)
     if declared.chat or declared.action:
-        return _declared(declared, shared, query or [], file, k, max_tokens)
+        if fresh:
+            raise UsageError("--fresh goes with a session's own index", "run: ragcli knowledge refresh")
+        more: dict[str, object] = {
+            "max_per_file": max_per_file,
+            "signals": signals_flag(no_signals),
+            "max_tokens": max_tokens,
+        }
+        settled = session_context.settle(shared, more, None)
+        return _declared(
+            declared, shared, query or [], file, k, settled, search_settings(settled, glob, language, format)
+        )
     text = _question(query or [], file)
     signals = signals_flag(no_signals)
     service, settled, shared = session_context.opened(
@@ -97,7 +109,13 @@ def prompt(
 
 
 def _declared(
-    flags: KnowledgeFlags, shared: Shared, words: list[str], file: str | None, k: int | None, max_tokens: int | None
+    flags: KnowledgeFlags,
+    shared: Shared,
+    words: list[str],
+    file: str | None,
+    k: int | None,
+    settled: Settings,
+    options: QueryOptions,
 ) -> int:
     """Make the prompt of a chat turn, or of an action's call, from declared knowledge."""
     from ragcli.cli import knowledge_context as context
@@ -108,15 +126,14 @@ def _declared(
         raise UsageError("an action takes its question as a parameter", "give --param NAME=VALUE")
     if flags.chat and flags.param:
         raise UsageError("--param goes with --action", "run: ragcli prompt --chat QUESTION")
-    settings = context.settled(flags, shared, None, max_tokens=max_tokens)
-    chosen = context.choice(flags, k, settings.max_tokens)
+    chosen = context.choice(flags, k, settled.max_tokens)
     if flags.chat:
         text = _question(words, file)
-        context.write_prompt(context.opened(flags, shared).chat(text, chosen), shared)
+        context.write_prompt(context.opened(flags, shared).chat(text, chosen, options), shared)
     else:
         given = context.params(flags)
         context.opened(flags, shared).action(
-            flags.action, given, chosen, used=lambda made: context.write_prompt(made, shared)
+            flags.action, given, chosen, options=options, used=lambda made: context.write_prompt(made, shared)
         )
     return 0
 

@@ -85,6 +85,8 @@ def search(
     flags: dict[str, Any] = {"max_per_file": max_per_file, "signals": signals_flag(no_signals)}
     form = {"jsonl": jsonl, "files": files, "null": null, "plain": plain, "pretty": pretty, "explain": explain}
     if declared.knowledge:
+        if fresh:
+            raise UsageError("--fresh goes with a session's own index", "run: ragcli knowledge refresh")
         settled = session_context.settle(shared, flags, None)
         where = search_settings(settled, glob, language, format, explain=explain)
         return _show(_declared(declared, shared, query or [], k, where), shared, context, **form)
