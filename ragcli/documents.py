@@ -36,6 +36,9 @@ class SkipReason(StrEnum):
     UNSUPPORTED = "unsupported"
     BINARY = "binary"
     VANISHED = "vanished"
+    LOCK_FILE = "lock-file"
+    APPLE_DOUBLE = "apple-double"
+    LFS_POINTER = "lfs-pointer"
 
 
 class Skipped(NamedTuple):

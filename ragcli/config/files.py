@@ -72,7 +72,7 @@ def read_user_table(environ: Mapping[str, str]) -> Table:
     """The user's file as a table. UsageError where it cannot be read or is no TOML."""
     named = environ.get("RAGCLI_CONFIG", "")
     directory = "" if named else user_directory("config", environ)
-    path = named or (os.path.join(directory, "config.toml") if directory else "")
+    path = os.path.expanduser(named) or (os.path.join(directory, "config.toml") if directory else "")
     if not path:
         return Table("", {}, "")
     try:
@@ -131,10 +131,11 @@ def _read_inside(root: str, name: str, notices: list[str]) -> bytes | None:
         reason = "a symbolic link" if error.errno in (errno.ELOOP, errno.EMLINK) else str(error.strerror)
         notices.append(f"{path} is not read: {reason}")
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        notices.append(f"{path} is not read: not a regular file")
+        return None
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            notices.append(f"{path} is not read: not a regular file")
-            return None
         raw = file.read(_CAPS[name] + 1)
     if len(raw) > _CAPS[name]:
         if name == PROJECT_FILE or b"ragcli" in raw:

@@ -125,7 +125,7 @@ def _text(value: object) -> str:
 def _path(value: object) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("must be a path")
-    return value
+    return os.path.expanduser(value)
 
 
 def _patterns(value: object) -> tuple[str, ...]:

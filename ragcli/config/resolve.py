@@ -89,7 +89,11 @@ def _project_layer(root: str | None, notices: list[str], lenient: bool) -> "list
         return []
     try:
         found, said = read_project_file(root)
-        notices += said
+    except UsageError as error:  # no TOML, another encoding: it may be another tool's, and ends no command
+        notices.append(f"{error.message}; the file is left out")
+        return []
+    notices += said
+    try:
         return _from_file(found, project=True)
     except UsageError as error:
         if not lenient:

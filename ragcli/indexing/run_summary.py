@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ragcli.analysis.analyzers import ANALYZERS
 from ragcli.config.options import IndexOptions
@@ -137,8 +138,12 @@ _KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out 
 
 def failed_outcome(failure: ItemFailure[WorkItem]) -> FileOutcome:
     """What became of a file whose reading failed a worker."""
-    reason = _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
-    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, reason)
+    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, failure_reason(failure))
+
+
+def failure_reason(failure: ItemFailure[Any]) -> str:
+    """Why a worker gave up an item, in words."""
+    return _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
 
 
 def unused_patterns(options: IndexOptions, found: Walk) -> list[str]:

@@ -18,6 +18,7 @@ from ragcli.indexing.request import IndexRequest
 from ragcli.indexing.run import KnownFile, Published, Run
 from ragcli.indexing.run_summary import RunSummary, failed_outcome, nothing_usable, strict_failure, unused_patterns
 from ragcli.ingest.chunkers import check_limits
+from ragcli.ingest.repository import ignore_files_nobody_reads
 from ragcli.ingest.walk import walk, walk_file
 from ragcli.store.stat_cache import StatCache
 from ragcli.workers.pool import WorkerPool
@@ -80,6 +81,8 @@ class _TreeRun:
             return Walk([walk_file(os.path.join(request.root, request.only), request.options)], [], [])
         found = without(walk(request.root, request.options), request.root, request.store)
         self._notices += unused_patterns(request.options, found)
+        for path in ignore_files_nobody_reads(request.root, [entry.path for entry in found.skipped]):
+            self._notices.append(f"{path} is UTF-16, so no rule of it holds; save it as UTF-8")
         if not found.files:
             self._check_empty(found)
         return found

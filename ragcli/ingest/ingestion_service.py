@@ -17,6 +17,7 @@ from ragcli.ingest.chunkers import NormalizedDocumentChunker, chunk_ids
 from ragcli.ingest.fingerprint import content_hash, fingerprint
 from ragcli.ingest.reading import VANISHED, TreeReader, reason_of
 from ragcli.ingest.secret_names import holds_key
+from ragcli.ingest.skips import stand_in
 from ragcli.ingest.walk import walk
 from ragcli.model import DocumentFormat
 from ragcli.text.secrets import told
@@ -86,6 +87,9 @@ class FileIngestionService:
             return _unread(file, error)
         if not self.options.allow_secrets and holds_key(file.path, raw):
             return LeftOut(file, SkipReason.SECRET, "private key")
+        other = stand_in(file.path.rpartition("/")[2], raw)
+        if other is not None:
+            return LeftOut(file, other)
         format = by_name or formats.detect(file.path, raw[: formats.HEAD_BYTES])
         if format is None:
             return LeftOut(file, SkipReason.BINARY if looks_binary(raw) else SkipReason.UNSUPPORTED)

@@ -4,9 +4,10 @@ Reads ignore files and git's two pointer files (`gitdir:`, `commondir`), nothing
 and its global ignore file are not read.
 """
 
+import contextlib
 import errno
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ragcli.config.options import Limits
 from ragcli.errors import SourceRejectedError
@@ -110,3 +111,14 @@ def _pointer(path: str) -> str:
     except OSError:
         return ""
     return os.fsdecode(raw.split(b"\0", 1)[0].rstrip(b"\r\n"))
+
+
+def ignore_files_nobody_reads(root: str, paths: Iterable[str]) -> list[str]:
+    """The ignore files among these paths that are UTF-16, of which git and we read no rule."""
+    found = []
+    for path in paths:
+        if path.rpartition("/")[2] in IGNORE_FILES:
+            with contextlib.suppress(OSError), open(os.path.join(root, path), "rb") as file:
+                if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                    found.append(path)
+    return found

@@ -27,6 +27,7 @@ from ragcli.ingest.skips import (
     FORBIDDEN,
     IGNORE_FILES,
     NAMED_FILES,
+    is_lock_file,
 )
 
 
@@ -232,6 +233,8 @@ class _Walker:
             named = self._named(name, lower, scope)
             if named is not None:
                 return named
+        if is_lock_file(name):
+            return SkipReason.LOCK_FILE, ""
         rule = ignoring_rule(scope, name, False) if scope else None
         if rule is not None:
             return SkipReason.IGNORED, rule.place

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from ragcli.config.options import DEFAULT_WAIT, IndexOptions, QueryOptions, RunOptions
+from ragcli.config.options import DEFAULT_WAIT, STANDARD, IndexOptions, Limits, QueryOptions, RunOptions
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, RagError, SessionNotFoundError, UsageError
 from ragcli.model import (
     ChatHost,
@@ -181,6 +181,22 @@ class RagService:
     def replace_documents(self, documents: Iterable[Document], *, wait: float = DEFAULT_WAIT) -> list[str]:
         """Put documents in place of all added ones, in one commit; their ids, made of text and metadata."""
         return self._store.replace([(document.text, document.metadata) for document in documents], wait)
+
+    def add_file(
+        self,
+        path: str | os.PathLike[str],
+        metadata: Mapping[str, Scalar] = {},
+        *,
+        limits: Limits = STANDARD,
+        wait: float = DEFAULT_WAIT,
+    ) -> tuple[str, bool]:
+        """Add the text of a file, of any format that is indexed; its id, and whether it is new.
+
+        UsageError where the file has no text or cannot be read.
+        """
+        from ragcli.indexing.file_text import file_text
+
+        return self.add(file_text(os.fspath(path), IndexOptions(limits=limits)), metadata, wait=wait)
 
     def remove_document(self, id: str, *, wait: float = DEFAULT_WAIT) -> bool:
         """Remove an added document by its id or an unambiguous beginning of it; False where there is none."""

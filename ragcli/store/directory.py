@@ -19,6 +19,8 @@ from ragcli.store.private_files import explained, make_private
 DRAFT_PREFIX = ".draft-"
 _O_BINARY = getattr(os, "O_BINARY", 0)
 BROKEN_HINT = f"check the disk, then {REBUILD_HINT}"
+# What file systems answer that keep directories without being asked to, or cannot (CIFS, VirtualBox, DrvFs).
+_NO_DIRECTORY_SYNC = frozenset((errno.EINVAL, errno.ENOTSUP))
 _BROKEN = frozenset((errno.EIO, errno.EBADMSG, getattr(errno, "EUCLEAN", errno.EIO)))
 
 
@@ -190,6 +192,9 @@ def _sync_directory(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_DIRECTORY_SYNC:
+            raise
     finally:
         os.close(descriptor)
 

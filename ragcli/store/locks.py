@@ -1,5 +1,6 @@
 """The one writer's lock of a directory: a kernel lock, which a dead holder does not hold; and who holds it."""
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from ragcli.errors import LockedError
 from ragcli.store.private_files import explained, make_private
 
 LOCK_NAME = "lock"
+_NO_KERNEL_LOCKS = frozenset((errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK))
 
 
 def is_locked(path: str) -> bool:
@@ -61,9 +63,17 @@ def _acquired(directory: str, path: str, wait: float) -> Any:
     while True:
         with explained(directory):
             make_private(directory)
-            holder = filelock.FileLock(path, mode=0o600)
+            holder = _kernel_lock(path)
             try:
-                holder.acquire(timeout=max(end - time.monotonic(), 0.0), poll_interval=0.02)
+                try:
+                    holder.acquire(timeout=max(end - time.monotonic(), 0.0), poll_interval=0.02)
+                except (OSError, NotImplementedError) as error:
+                    if isinstance(error, OSError) and error.errno not in _NO_KERNEL_LOCKS:
+                        raise
+                    # By existence, where the file system has no other (Lustre, some network mounts): its record is
+                    # filelock's own, so that a holder that died is told by it, and our text stays in `lock`.
+                    holder = filelock.SoftFileLock(f"{path}.held", mode=0o600)
+                    holder.acquire(timeout=max(end - time.monotonic(), 0.0), poll_interval=0.02)
             except filelock.Timeout:
                 raise LockedError(
                     f"the session is being written by {lock_holder(path)}",
@@ -75,6 +85,16 @@ def _acquired(directory: str, path: str, wait: float) -> Any:
         if _is_of(path, holder):
             return holder
         holder.release()
+
+
+def _kernel_lock(path: str) -> Any:
+    import filelock
+
+    more: dict[str, Any] = {"fallback_to_soft": False}  # later versions fall back by themselves, over our own text
+    try:
+        return filelock.FileLock(path, mode=0o600, **more)
+    except TypeError:
+        return filelock.FileLock(path, mode=0o600)
 
 
 def _is_of(path: str, holder: Any) -> bool:

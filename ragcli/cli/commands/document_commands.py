@@ -1,5 +1,6 @@
 """The commands for added documents and for what is listed: `add`, `list`, `rm`, `clear`."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from ragcli.cli.search_options import Strings, Wait
 from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.tty import stdout_terminal
+from ragcli.config.resolve import index_options
 from ragcli.errors import DocumentNotFoundError, IndexCorruptError, UsageError
 from ragcli.model import DocumentInfo, FileInfo, Scalar
 from ragcli.text.escapes import visible_name
@@ -38,12 +40,14 @@ def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta
     if bool(text) == (file is not None):
         wrong = "a text in a file excludes one on the command line" if text else "no text given"
         raise UsageError(wrong, "run: ragcli add TEXT, or: ragcli add --file FILE, or: ... | ragcli add -")
-    if file is not None or text == ["-"]:
-        content = read_text(file or "-")
-    else:
-        content = " ".join(text or [])
     service, settings, shared = session_context.opened(shared_values(ctx), wait=wait)
-    id, created = service.add(content, _metadata(meta or []), wait=settings.wait)
+    metadata = _metadata(meta or [])
+    if file is not None and file != "-":
+        limits = index_options(settings).limits
+        id, created = service.add_file(os.path.expanduser(file), metadata, limits=limits, wait=settings.wait)
+    else:
+        content = read_text("-") if file == "-" or text == ["-"] else " ".join(text or [])
+        id, created = service.add(content, metadata, wait=settings.wait)
     if shared.json:
         output.write_json({"schema": 1, "id": id, "created": created})
     elif not shared.quiet:
@@ -108,7 +112,7 @@ def clear(ctx: typer.Context, yes: Yes = False, remove: Remove = False, wait: Wa
     if not yes:
         _confirm(f"{held} of {visible_name(service.stored_root() or service.session)}")
     if remove:
-        session_context.manager(shared).remove_session(service.session)
+        session_context.manager(shared).remove_session(service.session, wait=settings.wait)
     else:
         service.clear(wait=settings.wait)
     if shared.json:

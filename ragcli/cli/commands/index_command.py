@@ -1,6 +1,8 @@
 """The `index` command: makes or refreshes a session's index and says what happened. Walks and reads nothing itself."""
 
 import gc
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -50,6 +52,7 @@ Rebuild = Annotated[bool, typer.Option("--rebuild", help="Read every file again,
 Verify = Annotated[bool, typer.Option("--verify", help="Hash every file instead of trusting size and time.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Commit nothing and exit 6 if any document fails.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; write nothing.")]
+Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a first index of / or the home directory.")]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Accept that a root with files now has none.")]
 Workers = Annotated[
     int | None,
@@ -79,6 +82,7 @@ def index(
     allow_empty: AllowEmpty = False,
     workers: Workers = None,
     wait: Wait = None,
+    yes: Yes = False,
 ) -> int:
     """Make or refresh the index of a directory or a file.
 
@@ -96,12 +100,14 @@ def index(
     # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
     gc.set_threshold(50_000, 20, 50)
     opened, root = session_context.opened_to_write(
-        shared_values(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
+        shared_values(ctx), os.path.expanduser(path) if path else None, include=include, exclude=exclude, format=format, limits=limits,
         default_skips=default_skips, ignore_files=ignore, allow_secrets=allow_secrets, workers=workers, wait=wait,
         **given_limits(ctx),
     )  # fmt: skip
     service, settings, shared = opened
     options = merged(service.stored_options(), settings)
+    if not dry_run and not yes and service.stored_options() is None:
+        _confirm_whole(root)
     with progress(shared) as callback:
         report = service.index_directory(
             root, callback, options=options, rebuild=rebuild, verify=verify, strict=strict, dry_run=dry_run,
@@ -122,6 +128,21 @@ def _declared(flags: KnowledgeFlags, shared: Shared, name: str | None, wait: flo
     elif not shared.quiet:
         output.say(f"ragcli: indexed {', '.join(done) or 'nothing'}")
     return 0
+
+
+def _confirm_whole(root: str) -> None:
+    """Ask before a first index of the whole machine or a whole home. UsageError where nobody can be asked."""
+    real = os.path.realpath(root)
+    home = os.path.realpath(os.path.expanduser("~"))
+    if real not in ("/", home):
+        return
+    what = "the whole file system" if real == "/" else "your whole home directory"
+    if not sys.stdin.isatty() or not sys.stderr.isatty():
+        raise UsageError(f"{real} is {what}", "name a directory in it, or give --yes if you mean all of it")
+    sys.stderr.write(f"Index {what}, {real}? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was indexed", "name a directory, as in: ragcli index ~/project")
 
 
 def merged(stored: IndexOptions | None, settings: Settings) -> IndexOptions:

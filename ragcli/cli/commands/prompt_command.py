@@ -1,5 +1,6 @@
 """The `prompt` command: a query with its evidence, ready to pipe into an LLM's command line."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -93,7 +94,7 @@ def prompt(
         allow_secrets=allow_secrets,
     )  # fmt: skip
     if fresh:
-        refresh(service, shared)
+        refresh(service, settled, shared)
     settings = search_settings(settled, glob, language, format)
     made = service.context_prompt(
         text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings, allow_secrets=settled.allow_secrets
@@ -139,14 +140,20 @@ def _declared(
 
 
 def read_text(name: str) -> str:
-    """Read a text from a file, or from standard input for `-`; bytes that are not UTF-8 show as U+FFFD."""
+    """Read a text from a file, or from standard input for `-`; UTF-16 by its mark, UTF-8, else Western European."""
     if name == "-":
         raw = sys.stdin.buffer.read()
     else:
-        with open(name, "rb") as stream:
+        with open(os.path.expanduser(name), "rb") as stream:
             raw = stream.read()
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    return raw.decode(encoding, "replace")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", "replace")
+    if b"\0" in raw:
+        raise UsageError(f"{'standard input' if name == '-' else name} is not text", "give UTF-8 text")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
 
 
 def _question(words: list[str], file: str | None) -> str:

@@ -93,7 +93,7 @@ def search(
     service, settled, shared = session_context.opened(shared, k=k, **flags)
     settings = search_settings(settled, glob, language, format, explain=explain)
     if fresh:
-        refresh(service, shared)
+        refresh(service, settled, shared)
     if batch:
         return _batch(service, settled.k, settings, shared)
     outcome = service.query(query_text(query or []), settled.k, settings)

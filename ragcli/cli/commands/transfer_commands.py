@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated, BinaryIO, cast
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
@@ -11,6 +11,9 @@ from ragcli.cli.search_options import Wait
 from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragcli.session.service import RagService
 
 Target = Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")]
 Source = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is standard input.")]
@@ -25,19 +28,31 @@ def export(ctx: typer.Context, file: Target) -> int:
         sys.stdout.flush()
         service.export(cast(BinaryIO, sys.stdout.buffer))
         return 0
-    # Beside the target and renamed at the end: a failed export leaves an older file as it was.
-    draft = f"{file}.{os.getpid()}.part"
-    try:
-        # For its owner alone: it holds the text of every file.
-        with open(draft, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
-            service.export(target)
-        os.replace(draft, file)
-    finally:
-        if os.path.exists(draft):
-            os.unlink(draft)
+    _write(service, os.path.expanduser(file))
     if not shared.quiet:
         output.say(f"ragcli: wrote {file}")
     return 0
+
+
+def _write(service: "RagService", file: str) -> None:
+    """Write an export to a file, whole or not at all; a device or a pipe is written through and never replaced."""
+    target = os.path.realpath(file)  # a link goes on pointing at its target
+    if os.path.isdir(target) or file.endswith("/"):
+        raise UsageError(f"{file} is a directory", f"name a file, as {os.path.join(file, 'session.tar')}")
+    if os.path.lexists(target) and not os.path.isfile(target):
+        with open(target, "wb") as through:
+            service.export(through)
+        return
+    # Beside the target and renamed at the end: a failed export leaves an older file as it was.
+    draft = f"{target}.{os.getpid()}.part"
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as out:
+            service.export(out)
+        os.replace(draft, target)
+    finally:
+        if os.path.exists(draft):
+            os.unlink(draft)
 
 
 def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
@@ -51,7 +66,7 @@ def import_(ctx: typer.Context, file: Source, wait: Wait = None) -> int:
     if file == "-":
         service.import_(sys.stdin.buffer, wait=settings.wait)
     else:
-        with open(file, "rb") as source:
+        with open(os.path.expanduser(file), "rb") as source:
             service.import_(source, wait=settings.wait)
     status = service.get_status()
     if shared.json:

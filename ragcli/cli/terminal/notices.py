@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal import output
+from ragcli.config.resolve import Settings, given
 
 if TYPE_CHECKING:
     from ragcli.session.service import RagService
@@ -20,12 +21,13 @@ def tell(notices: Iterable[str], degraded: Iterable[str], shared: Shared) -> Non
         output.say(f"ragcli: the stream {_safe(stream)} failed and was left out of the ranking")
 
 
-def refresh(service: "RagService", shared: Shared) -> None:
-    """Index what changed in the session's root, before a search."""
+def refresh(service: "RagService", settings: Settings, shared: Shared) -> None:
+    """Index what changed in the session's root, before a search; `wait` and `workers` are as set."""
     from ragcli.cli.terminal.progress import progress
 
+    workers = settings.workers if given(settings, "workers") else None
     with progress(shared) as callback:
-        report = service.index_directory(service.get_status().root, callback)
+        report = service.index_directory(service.get_status().root, callback, wait=settings.wait, workers=workers)
     tell(report.notices, [], shared)
     if shared.verbose:
         for failure in report.failed:

@@ -8,6 +8,9 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from typing import TextIO
+
+from ragcli.cli.terminal.patient import PatientRaw, patient
 
 
 def prepare() -> None:
@@ -24,9 +27,21 @@ def prepare() -> None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _prepared(sys.stdout, 1), _prepared(sys.stderr, 2)
+
+
+def _prepared(stream: TextIO, number: int) -> TextIO:
+    """Let a real stream fail on no character and write all it is given; a stream of a test stays as it is."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    try:
+        is_real = stream.fileno() == number
+    except (OSError, ValueError):
+        is_real = False
+    if is_real and sys.platform != "win32" and not isinstance(getattr(stream.buffer, "raw", None), PatientRaw):
+        return patient(stream, number)
+    stream.reconfigure(errors="backslashreplace")
+    return stream
 
 
 def write(text: str) -> None:

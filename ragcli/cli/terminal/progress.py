@@ -25,10 +25,39 @@ def progress(shared: Shared, task: str = "Indexing", unit: str = "files") -> Ite
     if when == "never" or shared.quiet or (when == "auto" and not terminal):
         yield None
     elif terminal and _live():
-        with _bar(task, unit) as callback:
+        with _cursor_comes_back(), _bar(task, unit) as callback:
             yield callback
     else:
         yield _lines(time.monotonic, unit)
+
+
+@contextmanager
+def _cursor_comes_back() -> Iterator[None]:
+    """Show the cursor that a live bar hides, however the task ends: also by a signal that ends the process."""
+    import contextlib
+    import os
+    import signal
+
+    def show() -> None:
+        with contextlib.suppress(OSError):
+            os.write(2, b"\x1b[?25h")
+
+    def end(number: int, _: object) -> None:
+        show()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = {}
+    with contextlib.suppress(ValueError):  # not the main thread, which alone hears signals
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        show()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _live() -> bool:
