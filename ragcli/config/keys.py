@@ -55,6 +55,8 @@ def key(name: str, where: str) -> Key:
 
 def shown(value: object) -> str:
     """A value for a message: quoted, without control characters, not long."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of very many digits"  # which Python refuses to write out
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -82,7 +82,7 @@ def _acquired(directory: str, path: str, wait: float) -> Any:
             except FileNotFoundError:
                 continue  # the directory was removed before the lock in it was made
         # Whoever removed the session meanwhile held a lock that is no longer there, and so do we.
-        if _is_of(path, holder):
+        if _is_of(holder.lock_file, holder):
             return holder
         holder.release()
 

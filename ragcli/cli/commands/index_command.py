@@ -99,8 +99,9 @@ def index(
         return _declared(declared, shared_values(ctx), path, wait, workers)
     # A segment is gathered from hundreds of thousands of lists without a cycle; looking for one takes a second of CPU.
     gc.set_threshold(50_000, 20, 50)
+    path = os.path.expanduser(path) if path else None
     opened, root = session_context.opened_to_write(
-        shared_values(ctx), os.path.expanduser(path) if path else None, include=include, exclude=exclude, format=format, limits=limits,
+        shared_values(ctx), path, include=include, exclude=exclude, format=format, limits=limits,
         default_skips=default_skips, ignore_files=ignore, allow_secrets=allow_secrets, workers=workers, wait=wait,
         **given_limits(ctx),
     )  # fmt: skip

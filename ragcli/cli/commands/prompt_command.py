@@ -140,20 +140,14 @@ def _declared(
 
 
 def read_text(name: str) -> str:
-    """Read a text from a file, or from standard input for `-`; UTF-16 by its mark, UTF-8, else Western European."""
+    """Read a text from a file, or from standard input for `-`; bytes that are not UTF-8 show as U+FFFD."""
     if name == "-":
         raw = sys.stdin.buffer.read()
     else:
         with open(os.path.expanduser(name), "rb") as stream:
             raw = stream.read()
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return raw.decode("utf-16", "replace")
-    if b"\0" in raw:
-        raise UsageError(f"{'standard input' if name == '-' else name} is not text", "give UTF-8 text")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return raw.decode(encoding, "replace")
 
 
 def _question(words: list[str], file: str | None) -> str:
