@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ragcli.model import KnowledgeBase as KnowledgeBase
     from ragcli.model import SearchResult as SearchResult
     from ragcli.retrieval.chunk_source import ChunkSource as ChunkSource
+    from ragcli.session.manager import SessionManager as SessionManager
     from ragcli.session.service import RagService as RagService
-    from ragcli.session.service import SessionManager as SessionManager
 
 __version__ = "0.1.0"
 
@@ -80,7 +80,7 @@ _MODULES = {
     "RagService": "session.service",
     "SearchResult": "model",
     "QueryOptions": "config.options",
-    "SessionManager": "session.service",
+    "SessionManager": "session.manager",
 }
 
 __all__ = [

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from ragcli.index import merge_policy
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 from tests.engine import index
 from tests.generations import write_generation
 

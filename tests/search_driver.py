@@ -9,7 +9,7 @@ prints how many searches it made.
 import select
 import sys
 
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.generations import check_one_generation
 
 

@@ -15,7 +15,7 @@ import pytest
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import IndexCorruptError
 from ragcli.session.locator import session_id
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.store.directory import OsDirectory
 from ragcli.store.snapshots import SnapshotStore
 from tests.cases import REPOSITORY, indexed, run

@@ -13,7 +13,7 @@ import pytest
 
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.ingest import reading, walk
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.cases import indexed, listed, repository, run
 from tests.engine import index, service, write
 from tests.unprivileged import NOBODY, commands

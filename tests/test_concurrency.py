@@ -16,7 +16,7 @@ import pytest
 
 from ragcli.errors import LockedError
 from ragcli.index import merge_policy
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.store.directory import OsDirectory
 from tests.cases import run
 from tests.engine import answers, index, rebuilt

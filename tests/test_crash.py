@@ -128,7 +128,7 @@ def test_a_full_disk_at_any_write_leaves_the_previous_generation(tree: Path) -> 
 
 
 def test_a_directory_that_cannot_be_written_is_one_line_with_a_hint(tree: Path, tmp_path: Path) -> None:
-    from ragcli.session.service import SessionManager
+    from ragcli.session.manager import SessionManager
 
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")

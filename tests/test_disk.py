@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from ragcli.errors import IndexCorruptError, SessionNotFoundError, StoreError
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 from ragcli.store import directory as store_directory
 from tests.engine import answers, index, rebuilt, rewrite, write
 from tests.unprivileged import NOBODY, commands

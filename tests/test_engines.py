@@ -9,7 +9,7 @@ from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import UsageError
 from ragcli.session.embedded import EmbeddedStore
 from ragcli.session.locator import SessionPlace, Sessions
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.session.store import SessionStore
 from ragcli.store.directory import Directory, RamDirectory
 

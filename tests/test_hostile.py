@@ -14,7 +14,7 @@ from ragcli.documents import SkipReason
 from ragcli.errors import RagError, SourceRejectedError, UsageError
 from ragcli.ingest.ingestion_service import FileIngestionService
 from ragcli.model import Failure
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.engine import answers, index, service, write
 from tests.office_files import docx, package, paragraph
 from tests.pdf_files import pdf, shown

@@ -11,7 +11,7 @@ import pytest
 
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.errors import IndexCorruptError, RagError, SessionNotFoundError, UsageError
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.store.codec import decode, encode
 from ragcli.store.directory import RamDirectory
 from ragcli.store.document_file import DOCUMENTS_KIND

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from ragcli.errors import SessionNotFoundError
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 from tests.engine import answers, index, rebuilt, write
 from tests.generations import generation_of, write_generation
 

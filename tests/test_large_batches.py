@@ -19,7 +19,7 @@ from ragcli.index import segment_writer
 from ragcli.index.postings import FIELDS, MAX_CHUNKS, WORD_BITS, PackedPostings, pack_u32, unpack_u32
 from ragcli.index.postings_merger import PostingsMerger
 from ragcli.index.segment_buffer import SegmentBuffer
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.engine import index, service, write
 from tests.test_index import row
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.engine import index, rewrite, write
 
 pytestmark = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.errors import StoreError
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.cases import run
 
 

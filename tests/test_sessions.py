@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.errors import SessionNotFoundError
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.store.directory import OsDirectory
 from tests.cases import run
 from tests.engine import write

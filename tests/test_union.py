@@ -8,7 +8,7 @@ import pytest
 from ragcli.config.options import STANDARD, IndexOptions, QueryOptions, SearchFilter
 from ragcli.errors import SessionNotFoundError, UsageError
 from ragcli.session.json_output import outcome_value
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 
 OPTIONS = IndexOptions(limits=STANDARD)
 FILES = {

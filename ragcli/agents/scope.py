@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragcli.errors import RagError, SessionNotFoundError, UsageError
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 
 # How long a listing of sessions is used; a session made by another program is seen after that at the latest.
 LISTING_SECONDS = 2.0

@@ -12,7 +12,8 @@ from ragcli.config.resolve import Settings, data_directory, resolve
 from ragcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragcli.session.service import RagService, SessionManager
+    from ragcli.session.manager import SessionManager
+    from ragcli.session.service import RagService
 
 
 class OpenSession(NamedTuple):
@@ -89,7 +90,7 @@ def _settled(
 
 
 def _manager(settings: Settings) -> "SessionManager":
-    from ragcli.session.service import SessionManager
+    from ragcli.session.manager import SessionManager
 
     return SessionManager(data_directory(settings, os.environ))
 

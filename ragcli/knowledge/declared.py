@@ -22,7 +22,7 @@ from ragcli.knowledge.scopes import (
 from ragcli.knowledge.sources import SourceOptions, Sources, all_entries, named_entries
 from ragcli.knowledge.values import LOADED, KnowledgeEntry, KnowledgeUsage, Problem, Problems, SourceType, Use
 from ragcli.model import SearchOutcome
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 
 Listener = Callable[[KnowledgeUsage], None]
 

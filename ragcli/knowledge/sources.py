@@ -11,7 +11,8 @@ from ragcli.knowledge.members import shown
 from ragcli.knowledge.paths import check_reach, is_configured, resolved, shown_url
 from ragcli.knowledge.values import LOADED, Agent, KnowledgeEntry, SourceType, When
 from ragcli.session.locator import session_id
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 
 CURSOR = "cursor.json"
 REFRESHED = "refreshed"

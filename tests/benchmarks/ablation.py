@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
 from ragcli.retrieval import weights
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 
 DEPTH = 30
 PLAIN = "the plain fusion"

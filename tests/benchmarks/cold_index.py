@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import IndexReport
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 
 RUNS = 3
 

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 from tests.benchmarks.ablation import DEPTH, ndcg
 
 QUERIES = Path(__file__).parent / "mixed" / "queries.jsonl"

@@ -25,7 +25,7 @@ from ragcli.ingest.ingestion_service import FileIngestionService, Ingested
 from ragcli.ingest.reading import TreeReader
 from ragcli.ingest.walk import walk
 from ragcli.model import FILE
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from ragcli.store.directory import RamDirectory
 from ragcli.store.snapshots import SnapshotStore
 from tests.benchmarks.made import write_tree

@@ -13,7 +13,7 @@ import pytest
 from ragcli.cli.app import main
 from ragcli.errors import UsageError
 from ragcli.prompt import CUT_MARK, estimate_tokens
-from ragcli.session.service import SessionManager
+from ragcli.session.manager import SessionManager
 from tests.cli.process import COMMAND, environment, on_terminal, ragcli
 from tests.cli.test_streams import shell
 from tests.engine import write
