@@ -73,6 +73,7 @@ complete -c ragcli -n '__ragcli_is index' -l dry-run -d 'Say what would happen; 
 complete -c ragcli -n '__ragcli_is index' -l allow-empty -d 'Accept that a root with files now has none.'
 complete -c ragcli -n '__ragcli_is index' -l workers -x -d 'Extract in so many processes; 0: in this one, without time and memory limits.  [x>=0]'
 complete -c ragcli -n '__ragcli_is index' -l wait -x -d 'Wait so long for another process that writes (default 10).  [x>=0]'
+complete -c ragcli -n '__ragcli_is index' -s y -l yes -d 'Do not ask before a first index of / or the home directory.'
 complete -c ragcli -n '__ragcli_is index' -l max-files -x -d 'Files of a tree. (standard 1,000,000, strict 4,096)'
 complete -c ragcli -n '__ragcli_is index' -l max-entries -x -d 'Directory entries of a tree, skipped ones too. (standard 4,000,000, strict 8,192)'
 complete -c ragcli -n '__ragcli_is index' -l max-depth -x -d 'Depth of a tree; the root is 0. (standard 64, strict 64)'
