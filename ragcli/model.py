@@ -4,7 +4,7 @@ Paths are `str` relative to the root with `/`, undecodable bytes as surrogate es
 characters of the normalized text; lines are 1-based and inclusive. Times are nanoseconds since the epoch.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -97,12 +97,16 @@ class SearchOutcome(NamedTuple):
 
 
 class ContextPrompt(NamedTuple):
-    """A prompt ready for an LLM, its estimated tokens, and the results it quotes (content as quoted)."""
+    """A prompt ready for an LLM, its estimated tokens, and the results it quotes (content as quoted).
+
+    `notices` are those of the search.
+    """
 
     query: str
     prompt: str
     tokens: int
     evidence: list[SearchResult]
+    notices: Sequence[str] = ()
 
 
 class Document(NamedTuple):

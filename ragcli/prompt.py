@@ -149,7 +149,8 @@ def _without_repeats(results: Sequence[SearchResult]) -> Iterator[SearchResult]:
 
 def _beyond(earlier: SearchResult, later: SearchResult) -> SearchResult | None:
     """Return the part of `later` whose lines `earlier` does not hold, None where it holds them all."""
-    if later.id == earlier.id or (_covers(earlier, later) and later.content in earlier.content):
+    # All chunks of an added document have its id.
+    if (later.file and later.id == earlier.id) or (_covers(earlier, later) and later.content in earlier.content):
         return None
     if not earlier.start_line <= later.start_line <= earlier.end_line < later.end_line:
         return later

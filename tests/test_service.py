@@ -287,3 +287,35 @@ def test_a_session_that_does_not_exist_says_how_to_make_one() -> None:
         with pytest.raises(SessionNotFoundError) as caught:
             read()
         assert "ragcli index" in caught.value.hint
+
+
+def test_a_prompt_that_cannot_be_rendered_is_the_question_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag = rebuilt(write(tmp_path, {"a.txt": "alpha beta\n"}))
+
+    def fails(*_: object) -> str:
+        raise RuntimeError("no rendering today")
+
+    monkeypatch.setattr("ragcli.prompt.evidence_block", fails)
+    assert rag.build_context_prompt("alpha <b>?") == "alpha <b>?"
+    made = rag.context_prompt("alpha <b>?", max_tokens=100)
+    assert (made.prompt, made.evidence) == ("alpha <b>?", [])
+    assert any("could not be rendered (RuntimeError)" in notice for notice in made.notices)
+    with pytest.raises(UsageError):
+        rag.context_prompt("alpha <b>?", max_tokens=1)
+
+
+def test_a_prompt_quotes_each_chunk_of_an_added_document_that_a_search_finds(tmp_path: Path) -> None:
+    rag = service()
+    text = "".join(
+        f"# Part {n}\n\n" + f"zqkiwi number {n} " * 8 + "\n\n" + "amber basin cedar\n" * 150 for n in range(3)
+    )
+    added = rag.add_document(text)
+    found = [result.content for result in rag.search("zqkiwi", 5) if "zqkiwi" in result.content]
+
+    made = rag.context_prompt("zqkiwi", 5)
+
+    assert len(found) == 3
+    assert [result.content for result in made.evidence if "zqkiwi" in result.content] == found
+    assert {result.id for result in made.evidence} == {added}

@@ -16,10 +16,16 @@ Globs = Annotated[
     ),
 ]
 Languages = Annotated[
-    Strings, typer.Option("-t", "--type", metavar="LANG", help="Only this language (python, go ...). Repeatable.")
+    Strings,
+    typer.Option(
+        "-t", "--type", metavar="LANG", help="Only this language, by name or extension (python, py, c++). Repeatable."
+    ),
 ]
 Formats = Annotated[
-    Strings, typer.Option("--format", metavar="FORMAT", help="Only documents of this format (PDF ...). Repeatable.")
+    Strings,
+    typer.Option(
+        "--format", metavar="FORMAT", help="Only documents of this format, by name or extension (PDF, md). Repeatable."
+    ),
 ]
 MaxPerFile = Annotated[
     int | None,
@@ -37,8 +43,7 @@ def search_settings(
     settings: Settings, glob: Strings, language: Strings, format: Strings, *, explain: bool = False
 ) -> QueryOptions:
     """Make the settings of a search from the settled ones and the filters of the command."""
-    formats = tuple(name.upper().replace("-", "_") for name in format or ())
-    where = SearchFilter(tuple(glob or ()), tuple(language or ()), formats)
+    where = SearchFilter(tuple(glob or ()), tuple(language or ()), tuple(format or ()))
     return QueryOptions(settings.signals, settings.max_per_file, explain, where)
 
 

@@ -82,7 +82,10 @@ class RunOptions(NamedTuple):
 
 
 class SearchFilter(NamedTuple):
-    """Which documents a search may answer from. Globs are rg's: `!` leaves out, later wins."""
+    """Which documents a search may answer from. Globs are rg's: `!` leaves out, later wins.
+
+    Languages and formats go by their names, usual aliases and extensions.
+    """
 
     globs: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from ragcli.model import (
 )
 from ragcli.session.locator import SessionPlace
 from ragcli.session.results import Freshness, stored_chunk
-from ragcli.session.searching import OpenGeneration, Pinned, open_generation, search
+from ragcli.session.searching import OpenGeneration, Pinned, filter_notices, open_generation, search
 from ragcli.store.snapshots import SnapshotStore
 
 
@@ -41,7 +41,8 @@ class SessionReader:
         pinned = self.pinned()
         results, pool = search(query, top_k, options, [pinned])
         digest = pinned.opened.manifest.corpus.digest
-        return SearchOutcome(query, self._session, pinned.root, digest, results, pool.degraded, pinned.notices)
+        notices = [*pinned.notices, *filter_notices(options.where, [pinned])]
+        return SearchOutcome(query, self._session, pinned.root, digest, results, pool.degraded, notices)
 
     def pinned(self) -> Pinned:
         """The current generation, to be searched; SessionNotFoundError where there is none."""

@@ -73,19 +73,24 @@ def stored_chunk(chunk: ChunkRow, row: DocumentRow, text: str) -> SearchResult:
 
 
 def document_filter(where: SearchFilter) -> Callable[[DocumentRow], bool] | None:
-    """A predicate for what a search may answer from; added documents have no path, language or format to choose."""
+    """A predicate for what a search may answer from; added documents have no path, language or format to choose.
+
+    A language is one of the table, a format in lower case, or an extension as `.rst`.
+    """
     if where == SearchFilter():
         return None
     from ragcli.ingest.patterns import GlobFilter
 
     globs = GlobFilter(where.globs) if where.globs else None
     languages = {language.lower() for language in where.languages}
+    endings = tuple(language for language in languages if language.startswith("."))
     formats = {format.upper() for format in where.formats}
 
     def allowed(row: DocumentRow) -> bool:
         if row.kind != FILE:
             return False
-        if languages and row.language.lower() not in languages and row.format.lower() not in languages:
+        of_type = row.language.lower() in languages or row.format.lower() in languages
+        if languages and not of_type and not row.path.lower().endswith(endings):
             return False
         return (not formats or row.format in formats) and (globs is None or globs(row.path))
 

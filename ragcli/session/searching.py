@@ -1,9 +1,10 @@
 """Search pinned generations, one session's or several as one collection, and show what was found."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ragcli.config.options import QueryOptions
+from ragcli.config.options import QueryOptions, SearchFilter
 from ragcli.errors import UsageError
 from ragcli.index.index_searcher import IndexSearcher
 from ragcli.index.manifest import Manifest
@@ -12,6 +13,7 @@ from ragcli.index.segment import Segment
 from ragcli.model import CandidatePool, SearchResult
 from ragcli.retrieval.chunk_source import ChunkSource
 from ragcli.retrieval.retriever import retrieve
+from ragcli.session import filters
 from ragcli.session.results import Freshness, document_filter, search_result
 from ragcli.store.snapshots import Generation
 
@@ -58,11 +60,30 @@ def search(
 ) -> tuple[list[SearchResult], CandidatePool]:
     """The best `top_k` chunks of the generations as one collection, best first, and the pool they were chosen from.
 
-    Results of several generations name their source and root. UsageError where two of them have one name.
+    Results of several generations name their source and root. UsageError where two of them have one name, or where a
+    filter asks for a language or format that nobody knows.
     """
+    options = options._replace(where=filters.settled(options.where, *_kinds(pinned)))
     searcher = pinned[0].opened.searcher if len(pinned) == 1 else _union(pinned)
     homes = {entry.source if len(pinned) > 1 else "": Home(entry.root, entry.freshness) for entry in pinned}
     return answer(searcher, query, top_k, options, homes)
+
+
+def filter_notices(where: SearchFilter, pinned: Sequence[Pinned]) -> list[str]:
+    """What of a filter meets no file of the generations."""
+    segments = (segment for entry in pinned for segment in entry.opened.segments)
+    rows = (row for segment in segments for _, row in segment.documents())
+    return filters.notices(where, *_kinds(pinned), rows)
+
+
+def _kinds(pinned: Sequence[Pinned]) -> tuple[Counter[str], Counter[str]]:
+    """How many files the generations have of each language and of each format."""
+    languages: Counter[str] = Counter()
+    formats: Counter[str] = Counter()
+    for entry in pinned:
+        languages.update(entry.opened.manifest.corpus.languages)
+        formats.update(entry.opened.manifest.corpus.formats)
+    return languages, formats
 
 
 def answer(

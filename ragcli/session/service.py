@@ -81,9 +81,10 @@ class RagService:
         allow_secrets: bool = False,
     ) -> ContextPrompt:
         """The same with tokens and evidence, keys masked. UsageError where the query alone is over `max_tokens`."""
-        from ragcli.prompt import render
+        from ragcli.session.prompting import prompt_of
 
-        return render(query, self.query(query, top_k, settings).results, max_tokens, allow_secrets=allow_secrets)
+        outcome = self.query(query, top_k, settings)
+        return prompt_of(query, outcome, max_tokens, allow_secrets=allow_secrets)
 
     # -- reading
 

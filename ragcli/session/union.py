@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ragcli.config.options import QueryOptions
 from ragcli.model import ContextPrompt, SearchOutcome, SearchResult
 from ragcli.session.reader import SessionReader
-from ragcli.session.searching import search
+from ragcli.session.searching import filter_notices, search
 
 
 class SessionUnion:
@@ -31,6 +31,7 @@ class SessionUnion:
         names = sorted(entry.source for entry in pinned)
         digests = "".join(sorted(f"{entry.source}\0{entry.opened.manifest.corpus.digest}\n" for entry in pinned))
         notices = [f"{entry.source}: {notice}" for entry in pinned for notice in entry.notices]
+        notices += filter_notices(options.where, pinned)
         generation = hashlib.sha256(digests.encode()).hexdigest()[:16]
         return SearchOutcome(query, ",".join(names), "", generation, results, pool.degraded, notices)
 
@@ -44,6 +45,6 @@ class SessionUnion:
         allow_secrets: bool = False,
     ) -> ContextPrompt:
         """The query behind fenced evidence of all sessions. UsageError where it alone is over `max_tokens`."""
-        from ragcli.prompt import render
+        from ragcli.session.prompting import prompt_of
 
-        return render(query, self.query(query, top_k, options).results, max_tokens, allow_secrets=allow_secrets)
+        return prompt_of(query, self.query(query, top_k, options), max_tokens, allow_secrets=allow_secrets)

@@ -22,7 +22,7 @@ from ragcli.cli.search_options import (
 )
 from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
-from ragcli.cli.terminal.notices import refresh
+from ragcli.cli.terminal.notices import refresh, tell
 from ragcli.config.options import QueryOptions
 from ragcli.config.resolve import Settings
 from ragcli.errors import UsageError
@@ -99,6 +99,7 @@ def prompt(
     made = service.context_prompt(
         text, settled.prompt_k, max_tokens=settled.max_tokens, settings=settings, allow_secrets=settled.allow_secrets
     )
+    tell(made.notices, [], shared)
     if shared.json:
         from ragcli.session.json_output import prompt_value
 
