@@ -135,3 +135,35 @@ def test_a_head_cut_inside_a_character_is_text():
 def test_decoding_runs_on_this_very_file():
     with open(os.path.abspath(__file__), "rb") as file:
         assert "naïve façade" in decode(file.read())[0]
+
+
+@pytest.mark.parametrize("head, encoding", [
+    ("# -*- coding: iso-8859-2 -*-\n", "iso8859_2"),
+    ("#!/usr/bin/ruby\n# coding: ISO_8859-2\n", "iso8859_2"),
+    ("# vim: set fileencoding=latin2 :\n", "iso8859_2"),
+    (";; -*- mode: lisp; coding: iso-latin-2-unix -*-\n", "iso8859_2"),
+    ('msgid ""\nmsgstr ""\n"Project: x\\n"\n"Content-Type: text/plain; charset=iso-8859-2\\n"\n', "iso8859_2"),
+    ('@charset "iso-8859-2";\n', "iso8859_2"),
+    ("# coding: cp852\n", "cp852"),
+])  # fmt: skip
+def test_a_declared_encoding_is_obeyed(head, encoding):
+    text = head + "Zażółć gęślą jaźń\n"
+    assert decode(text.encode(encoding)) == (text, encoding)
+
+
+def test_a_vim_modeline_at_the_end_and_a_japanese_coding_line_are_obeyed():
+    text = "Zażółć gęślą jaźń\n\n# vim: ts=4 fenc=iso-8859-2\n"
+    assert decode(text.encode("iso8859_2"))[0] == text
+    text = "#!/usr/bin/python\n# coding: euc-jp\nname = '検索する'  # 短い\n"
+    assert decode(text.encode("euc_jp")) == (text, "euc_jp")
+
+
+@pytest.mark.parametrize("label", ["utf-8", "rot13", "unicode_escape", "euc-jp", "nonsense", "ascii2"])
+def test_a_declaration_that_the_bytes_contradict_is_not_obeyed(label):
+    raw = f"# coding: {label}\n".encode() + "déjà vu, naïve façade\n".encode("cp1252")
+    assert "déjà vu, naïve façade" in decode(raw)[0]
+
+
+def test_utf8_text_under_an_old_declaration_is_utf8():
+    text = "# coding: latin-1\nZażółć\n"
+    assert decode(text.encode()) == (text, "utf-8")

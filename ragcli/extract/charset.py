@@ -4,12 +4,9 @@ import re
 import warnings
 from collections.abc import Callable
 
+from ragcli.extract.declared_encoding import codec_of
 from ragcli.extract.decode import decode
 
-# Of each family the wider member, as browsers decode it (Encoding Standard, encoding.spec.whatwg.org).
-_WIDER = {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "gbk": "gb18030"}
-# Labels that no page in an ASCII-compatible encoding can mean.
-_NEVER_DECLARED = frozenset(("utf-16le", "utf-16be", "x-user-defined"))
 # A declaration stands in the first 1,024 bytes of a page (HTML, "prescan a byte stream"); real pages put scripts first.
 _HEAD = 16 * 1024
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
@@ -25,21 +22,6 @@ def decode_html(raw: bytes) -> tuple[str, str]:
 def decode_xml(raw: bytes) -> tuple[str, str]:
     """Give text and encoding: a byte order mark, then the XML declaration, then what the bytes are."""
     return _decode_declared(raw, _xml_label)
-
-
-def codec_of(label: str) -> str:
-    """Return Python's codec for a label of the Encoding Standard, '' for none.
-
-    Python also has codecs that are no charsets (rot13, idna, unicode_escape); none of them has a label.
-    """
-    import webencodings
-
-    encoding = webencodings.lookup(label)
-    if encoding is None or encoding.name in _NEVER_DECLARED:
-        return ""
-    name = str(encoding.codec_info.name)
-    plain = name if name == "utf-8" else name.replace("-", "_")
-    return _WIDER.get(plain, plain)
 
 
 def _decode_declared(raw: bytes, label_of: Callable[[str], str]) -> tuple[str, str]:

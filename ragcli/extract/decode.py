@@ -10,6 +10,8 @@ import unicodedata
 
 from ragcli.documents import ExtractionContext
 from ragcli.errors import DocumentProcessingError, FailureCode
+from ragcli.extract.declared_encoding import declared_codec
+from ragcli.extract.embedded_data import without_embedded
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -51,7 +53,7 @@ _WESTERN = frozenset("àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿ
 
 
 def read_text(raw: bytes, context: ExtractionContext) -> tuple[str, str]:
-    """Return normalized text and encoding of a text file; refuse a binary one with EXTRACTION.
+    """Return normalized text and encoding of a text file, embedded data left out; refuse a binary one with EXTRACTION.
 
     DocumentProcessingError with EXTRACTION for a binary one.
     """
@@ -59,11 +61,11 @@ def read_text(raw: bytes, context: ExtractionContext) -> tuple[str, str]:
         detail = "not text: the bytes look like a binary format"
         raise DocumentProcessingError(FailureCode.EXTRACTION, context.source, context.uri, context.format, detail)
     text, encoding = decode(raw)
-    return normalize(text), encoding
+    return without_embedded(normalize(text)), encoding
 
 
 def decode(raw: bytes) -> tuple[str, str]:
-    """Return text and encoding: a byte order mark is obeyed, then UTF-8, then what the bytes suggest; never fails."""
+    """Return text and encoding: a byte order mark, UTF-8, what it declares, what the bytes suggest; never fails."""
     marked = _by_mark(raw)
     if marked is not None:
         return marked
@@ -178,7 +180,10 @@ def _decodes(raw: bytes, encoding: str) -> bool:
 
 
 def _doubtful(raw: bytes) -> tuple[str, str]:
-    """Decode bytes that are not UTF-8: damaged UTF-8, else a code page, else Windows-1252."""
+    """Decode bytes that are not UTF-8: as declared, else damaged UTF-8, else a code page, else Windows-1252."""
+    declared = declared_codec(raw)
+    if declared and declared != "utf-8" and _decodes(raw, declared):
+        return raw.decode(declared), declared
     damaged = raw.decode("utf-8", "replace")
     bad = damaged.count("\ufffd")
     good = sum(map(len, re.findall("[^\\x00-\\x7f\ufffd]+", damaged)))

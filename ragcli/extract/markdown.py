@@ -61,7 +61,7 @@ class MarkdownExtractor:
     """Sections under ATX and setext headings; a cut inside one is at a blank line outside of fences and HTML."""
 
     id = "markdown"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.MARKDOWN})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

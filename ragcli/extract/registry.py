@@ -34,22 +34,22 @@ def _spec(id: str, format: DocumentFormat, module: str, attribute: str, version:
 
 # The versions repeat those of the classes, so that planning an index imports no parser; a test compares the two.
 SPECS: tuple[ExtractorSpec, ...] = (
-    _spec("text", F.TEXT, "text", "TextExtractor"),
-    _spec("markdown", F.MARKDOWN, "markdown", "MarkdownExtractor"),
-    _spec("html", F.HTML, "web.html", "HtmlExtractor", "2"),
-    _spec("xml", F.XML, "web.xml", "XmlExtractor"),
-    _spec("json", F.JSON, "data.json_data", "JsonExtractor"),
-    _spec("jsonl", F.JSONL, "data.json_data", "JsonLinesExtractor"),
-    _spec("yaml", F.YAML, "data.config_data", "YamlExtractor"),
-    _spec("toml", F.TOML, "data.config_data", "TomlExtractor"),
-    _spec("csv", F.CSV, "data.csv_data", "CsvExtractor"),
-    _spec("notebook", F.NOTEBOOK, "data.notebook", "NotebookExtractor"),
+    _spec("text", F.TEXT, "text", "TextExtractor", "2"),
+    _spec("markdown", F.MARKDOWN, "markdown", "MarkdownExtractor", "2"),
+    _spec("html", F.HTML, "web.html", "HtmlExtractor", "3"),
+    _spec("xml", F.XML, "web.xml", "XmlExtractor", "2"),
+    _spec("json", F.JSON, "data.json_data", "JsonExtractor", "2"),
+    _spec("jsonl", F.JSONL, "data.json_data", "JsonLinesExtractor", "2"),
+    _spec("yaml", F.YAML, "data.config_data", "YamlExtractor", "2"),
+    _spec("toml", F.TOML, "data.config_data", "TomlExtractor", "2"),
+    _spec("csv", F.CSV, "data.csv_data", "CsvExtractor", "2"),
+    _spec("notebook", F.NOTEBOOK, "data.notebook", "NotebookExtractor", "2"),
     _spec("pdf", F.PDF, "pdf.pdf", "PdfExtractor"),
     _spec("docx", F.DOCX, "office.docx", "DocxExtractor"),
     _spec("xlsx", F.XLSX, "office.xlsx", "XlsxExtractor"),
     _spec("pptx", F.PPTX, "office.pptx", "PptxExtractor"),
     _spec("epub", F.EPUB, "web.epub", "EpubExtractor", "2"),
-    _spec("source", F.SOURCE_CODE, "source.source_code", "SourceCodeContentExtractor"),
+    _spec("source", F.SOURCE_CODE, "source.source_code", "SourceCodeContentExtractor", "2"),
 )
 _BY_FORMAT = {format: spec for spec in SPECS for format in spec.formats}
 

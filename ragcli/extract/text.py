@@ -15,7 +15,7 @@ class TextExtractor:
     """Any text file; the text is the file's own, so that line numbers are an editor's."""
 
     id = "text"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.TEXT})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

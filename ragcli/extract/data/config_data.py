@@ -24,7 +24,7 @@ class YamlExtractor:
     """A YAML stream by its documents, top-level keys and items."""
 
     id = "yaml"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.YAML})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -35,7 +35,7 @@ class TomlExtractor:
     """A TOML file by its tables; one without tables by its keys."""
 
     id = "toml"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.TOML})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

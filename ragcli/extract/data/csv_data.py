@@ -38,7 +38,7 @@ class CsvExtractor:
     """Records of delimited text; a cut is at a record's start only."""
 
     id = "csv"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.CSV})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

@@ -57,7 +57,7 @@ class JsonExtractor:
     """One JSON document in blocks of whole members and elements."""
 
     id = "json"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.JSON})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -85,7 +85,7 @@ class JsonLinesExtractor:
     """Records a line; a cut is at a line's start."""
 
     id = "jsonl"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.JSONL})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

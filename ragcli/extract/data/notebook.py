@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.extract.decode import looks_binary, normalize
+from ragcli.extract.embedded_data import without_embedded
 from ragcli.extract.heading_path import SEPARATOR, HeadingPath, under
 from ragcli.extract.refusal import refused
 from ragcli.extract.text import bounded_blocks
@@ -21,9 +22,6 @@ _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])"  # terminal colours and titles
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
-_DATA_URI = re.compile(r"data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w=.-]{1,60}){0,4};base64,[A-Za-z0-9+/=\s%]*")
-_LONG_RUN = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
-_LEFT_OUT = "[embedded data left out]"
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+)")
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 # Richest readable form first; the same output usually comes as plain text too.
@@ -40,7 +38,7 @@ class NotebookExtractor:
     """One block a cell: its source, then what it printed. Cells are numbered from 1 as they stand."""
 
     id = "notebook"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.NOTEBOOK})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -171,13 +169,7 @@ def _clean(text: str) -> str:
     text = text.replace("\r\n", "\n")
     if "\r" in text:  # a progress bar writes over its own line; the last state is what was seen
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    text = _DATA_URI.sub(_LEFT_OUT, _ESCAPES.sub("", text))
-    return _LONG_RUN.sub(lambda run: _LEFT_OUT if _is_encoded(run[0]) else run[0], text)
-
-
-def _is_encoded(run: str) -> bool:
-    """Tell base64 from a long ruler of one letter or digit."""
-    return len(set(run[:400])) > 16
+    return without_embedded(_ESCAPES.sub("", text))
 
 
 def _shortened(text: str) -> str:

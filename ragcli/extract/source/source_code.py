@@ -36,7 +36,7 @@ class SourceCodeContentExtractor:
     """Splits source code at its symbols."""
 
     id = "source"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.SOURCE_CODE})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:

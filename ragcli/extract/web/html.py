@@ -4,6 +4,7 @@ from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_html
 from ragcli.extract.decode import looks_binary, normalize
+from ragcli.extract.embedded_data import without_embedded
 from ragcli.extract.refusal import refused
 from ragcli.extract.text import bounded_blocks
 from ragcli.extract.web.html_text import Rendered, render
@@ -16,14 +17,14 @@ class HtmlExtractor:
     """One page: its title, its visible text, a section for each heading."""
 
     id = "html"
-    version = "2"
+    version = "3"
     formats = frozenset({DocumentFormat.HTML})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
         if looks_binary(raw):
             raise refused(context, "not HTML: the bytes look like a binary format")
         decoded, encoding = decode_html(raw)
-        source = normalize(decoded)
+        source = without_embedded(normalize(decoded))
         head = source[:1024].lower()
         xml = head.lstrip().startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
         page = render(source, xml=xml)

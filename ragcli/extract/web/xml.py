@@ -12,6 +12,7 @@ from ragcli.documents import Block, ExtractionContext, NormalizedDocument
 from ragcli.errors import FailureCode
 from ragcli.extract.charset import decode_xml
 from ragcli.extract.decode import looks_binary, normalize
+from ragcli.extract.embedded_data import without_embedded
 from ragcli.extract.refusal import refused
 from ragcli.extract.text import bounded_blocks, fallback_document
 from ragcli.extract.web.xml_paths import Cutter
@@ -27,14 +28,14 @@ class XmlExtractor:
     """Well-formed XML in blocks of about 100 lines under one element path; other text as plain text, and says so."""
 
     id = "xml"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.XML})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
         if looks_binary(raw):
             raise refused(context, "not XML: the bytes look like a binary format")
         decoded, encoding = decode_xml(raw)
-        text = _REFERENCE.sub(_letter, normalize(decoded))
+        text = without_embedded(_REFERENCE.sub(_letter, normalize(decoded)))
         read = _read(text, context)
         if read.bomb:
             times = context.limits.max_inflation
