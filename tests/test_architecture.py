@@ -35,7 +35,7 @@ DOORS: dict[str, set[str]] = {
     },
     "session": {
         "analysis", "config", "documents", "errors", "index", "indexing", "ingest", "model", "prompt", "retrieval",
-        "store",
+        "store", "text",
     },
     "knowledge": {"config", "documents", "errors", "model", "prompt", "session"},
     "__init__": {

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from ragcli.model import IndexStatus, SearchOutcome, SearchResult
 from ragcli.prompt import estimate_tokens
+from ragcli.text import excerpt
 from ragcli.text.secrets import masked
 
 Row = TypeVar("Row")
@@ -37,10 +38,11 @@ def citation(result: SearchResult) -> str:
     return found
 
 
-def search_answer(outcome: SearchOutcome, words: Sequence[str], max_tokens: int, *, full: bool) -> str:
+def search_answer(outcome: SearchOutcome, max_tokens: int, *, full: bool) -> str:
     """The results of a search: numbered citations with an excerpt each, or with `full` the whole chunks."""
     if not outcome.results:
         return f'Nothing found for "{outcome.query}". Try other words, fewer of them, or a name as the code spells it.'
+    wanted = excerpt.terms(outcome.query)
     quote = _whole if full else _excerpt
     count = len(outcome.results)
     opening = f'{count} results for "{outcome.query[:200]}" in {outcome.root or outcome.session}:'
@@ -50,7 +52,7 @@ def search_answer(outcome: SearchOutcome, words: Sequence[str], max_tokens: int,
     left_out = f"{{}} more left out to stay within {max_tokens} tokens: raise it, or narrow the query."
     frame = "\n".join([opening, fenced(""), left_out, *closing])
     shown, more = within(
-        outcome.results, max_tokens - estimate_tokens(frame), lambda result: _hit(result, quote(result, words))
+        outcome.results, max_tokens - estimate_tokens(frame), lambda result: _hit(result, quote(result, wanted))
     )
     rest = [left_out.format(more)] if more else []
     return "\n".join([opening, fenced("\n".join(shown)), *rest, *closing])
@@ -101,20 +103,18 @@ def _hit(result: SearchResult, quoted: str) -> str:
     return f"{title}\n{quoted}".rstrip()
 
 
-def _whole(result: SearchResult, words: Sequence[str]) -> str:
+def _whole(result: SearchResult, wanted: excerpt.Terms) -> str:
     return result.content.rstrip("\n")
 
 
-def _excerpt(result: SearchResult, words: Sequence[str]) -> str:
+def _excerpt(result: SearchResult, wanted: excerpt.Terms) -> str:
     """The lines that say most of the query, in a window; the first ones where none says anything."""
-    lines = result.content.removesuffix("\n").split("\n")
-    said = [sum(word in line.casefold() for word in words) for line in lines]
-    starts = range(max(len(lines) - EXCERPT_LINES, 0) + 1)
-    best = max(starts, key=lambda start: (sum(said[start : start + EXCERPT_LINES]), -start))
+    lines = excerpt.lines_of(result.content)
+    start, stop = excerpt.window(lines, wanted, EXCERPT_LINES)
     rows = [
-        f"  {result.start_line + best + n} {line.strip()[:LINE_CHARACTERS]}"
-        for n, line in enumerate(lines[best : best + EXCERPT_LINES])
-        if line.strip()
+        f"  {result.start_line + n} {lines[n].strip()[:LINE_CHARACTERS]}"
+        for n in range(start, stop)
+        if lines[n].strip()
     ]
     return "\n".join(rows)
 

@@ -85,11 +85,10 @@ class ToolBox:
         self._remember(source, outcome)
         full = arguments.get("mode", "compact") == "full"
         budget = arguments.get("max_tokens", FULL_TOKENS if full else COMPACT_TOKENS)
-        words = [word for word in arguments["query"].casefold().split() if len(word) > 2]
         value = outcome_value(outcome)
         if not full:
             value["results"] = [_compact(result) for result in outcome.results]
-        return Answer(search_answer(outcome, words, budget, full=full), value)
+        return Answer(search_answer(outcome, budget, full=full), value)
 
     def _read(self, scope: Scope, arguments: Arguments) -> Answer:
         source, stored, selection = self._located(scope, arguments)

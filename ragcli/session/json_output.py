@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ragcli.model import ContextPrompt, DocumentInfo, FileInfo, IndexStatus, SearchOutcome, SearchResult, StoredDocument
+from ragcli.text import excerpt
 
 if TYPE_CHECKING:
     from ragcli.documents import IndexReport
@@ -21,18 +22,23 @@ _PROVENANCE = (
     "symbol", "qualified_symbol", "kind", "signature", "heading", "page", "sheet", "cells", "slide", "chapter",
     "pointer", "parser", "fallback", "fallback_reason",
 )  # fmt: skip
-_OWN_KEYS = frozenset(("rank", "id", "file", "start_line", "end_line", "score", "streams", "format", "language",
+_OWN_KEYS = frozenset(("rank", "id", "file", "start_line", "end_line", "line", "score", "streams", "format", "language",
                        "stale", "content", "metadata", "parts", "source", "root"))  # fmt: skip
 
 
-def result_value(result: SearchResult, *, ranked: bool = True) -> Value:
-    """Return one chunk as JSON, without rank and score where it was not ranked."""
+def result_value(result: SearchResult, *, ranked: bool = True, wanted: excerpt.Terms | None = None) -> Value:
+    """Return one chunk as JSON, without rank and score where it was not ranked.
+
+    `line` is the one that says most of what is `wanted`, as `path:line` of the plain output names it.
+    """
     value: Value = {"rank": result.rank} if ranked else {}
     value["id"] = result.id
     if result.source:
         value |= {"source": result.source, **_named("root", result.root)}
     value |= _named("file", result.file)
     value |= {"start_line": result.start_line, "end_line": result.end_line}
+    if wanted is not None:
+        value["line"] = result.start_line + excerpt.best_line(excerpt.lines_of(result.content), wanted)
     if ranked:
         value["score"] = result.score
         value["streams"] = {
@@ -55,21 +61,23 @@ def result_value(result: SearchResult, *, ranked: bool = True) -> Value:
 
 def outcome_value(outcome: SearchOutcome) -> Value:
     """Return a whole search as JSON."""
+    wanted = excerpt.terms(outcome.query)
     return {
         "schema": SCHEMA,
         "query": outcome.query,
         "session": outcome.session,
         **_named("root", outcome.root),
         "generation": outcome.generation,
-        "results": [result_value(result) for result in outcome.results],
+        "results": [result_value(result, wanted=wanted) for result in outcome.results],
         "degraded": list(outcome.degraded),
     }
 
 
 def hit_values(outcome: SearchOutcome) -> Iterable[Value]:
     """Return one JSON object a hit, each complete by itself."""
+    wanted = excerpt.terms(outcome.query)
     for result in outcome.results:
-        yield {"schema": SCHEMA, **_named("root", outcome.root), **result_value(result)}
+        yield {"schema": SCHEMA, **_named("root", outcome.root), **result_value(result, wanted=wanted)}
 
 
 def prompt_value(prompt: ContextPrompt) -> Value:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.cli.rendering import excerpt, render_search
+from ragcli.cli.rendering import render_search
 from ragcli.cli.rendering.shown_paths import shown_path
 from ragcli.cli.terminal.output import json_text
 from ragcli.cli.terminal.styles import Terminal, cells, cut, terminal
 from ragcli.model import SearchOutcome, SearchResult
+from ragcli.text import excerpt
 from ragcli.text.escapes import visible, visible_name
 
 anything = st.text(st.characters(exclude_categories=()), max_size=120)
@@ -102,6 +103,27 @@ def test_the_excerpt_is_where_the_rare_words_of_the_query_are() -> None:
     assert excerpt.window(lines, excerpt.terms("common rare"), 4) == (11, 15)
     assert excerpt.window(["", "  ", "first text", "more"], excerpt.terms("nothing"), 2) == (2, 4)
     assert excerpt.window([], excerpt.terms("x"), 3) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "lines", "best"),
+    [
+        ("AUTH_USER_MODEL", ["the auth user model", "user auth, model auth", "x = settings.AUTH_USER_MODEL"], 2),
+        ("AUTH_USER_MODEL", ["auth_user_model = 1", "x = AUTH_USER_MODEL", 'AUTH_USER_MODEL = "auth.User"'], 2),
+        ("resolve_url", ["resolve(url)", "return resolve_url(url)", "def resolve_url(to):", "resolve_url"], 2),
+        ("resolveUrl", ["resolve(url)", "return resolve_url(url)", "def resolve_url(to):"], 2),
+        ("QuerySet", ["query set, QuerySetBase", "isinstance(x, QuerySet)", "class QuerySet(AltersData):"], 2),
+        ("DEBUG", ["debug = debug(debug)", "if settings.DEBUG:"], 1),
+        ("how does QuerySet filter", ["how does it filter", "a query set filter", "QuerySet"], 2),
+        ("Handler", ["new Handler();", "func (s *T) Handler() {", "Handler h"], 1),
+        ("parseHeader", ["parse(header); parse", "  return parseHeader(x);", "  static int parseHeader(int x) {"], 2),
+        ("django.db.models", ["from django import db, models", "import django.db.models"], 1),
+        ("font-size", ["font: size", "  font-size: 2em;"], 1),
+    ],
+)
+def test_the_line_that_holds_an_identifier_as_asked_is_shown(query: str, lines: list[str], best: int) -> None:
+    assert excerpt.best_line(lines, excerpt.terms(query)) == best
+    assert excerpt.window(lines, excerpt.terms(query), 1) == (best, best + 1)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from ragcli.cli.rendering import excerpt
 from ragcli.cli.rendering.shown_paths import result_path
 from ragcli.cli.terminal.styles import BOLD, CYAN, DIM, MATCH, NUMBER, PATH, STALE, Terminal, cells, cut, link, paint
 from ragcli.model import Scalar, SearchOutcome, SearchResult
+from ragcli.text import excerpt
 from ragcli.text.escapes import visible, visible_name
 
 EXCERPT_LINES = 4
@@ -29,7 +29,7 @@ def plain(outcome: SearchOutcome, terminal: Terminal, cwd: str) -> Iterator[str]
     """Yield exactly `path:line:text` for each hit: its best line, controls shown as escapes."""
     wanted = excerpt.terms(outcome.query)
     for result in outcome.results:
-        lines = _lines(result)
+        lines = excerpt.lines_of(result.content)
         best = excerpt.best_line(lines, wanted)
         path = paint(terminal, PATH, visible_name(result_path(outcome.root, result, cwd)))
         number = paint(terminal, NUMBER, str(result.start_line + best))
@@ -89,7 +89,7 @@ def _own_metadata(result: SearchResult) -> str:
 
 
 def _excerpt(result: SearchResult, wanted: excerpt.Terms, terminal: Terminal, context: int | None) -> Iterator[str]:
-    lines = _lines(result)
+    lines = excerpt.lines_of(result.content)
     if context is None:
         start, stop = _without_blank_edges(lines, *excerpt.window(lines, wanted, EXCERPT_LINES))
     else:
@@ -129,11 +129,6 @@ def _explanation(result: SearchResult) -> Iterator[str]:
     yield f"   score {result.score:.9g}" + (f" from {streams}" if streams else "")
     for name, share in sorted(result.parts.items()):
         yield f"   {share:+.9g} {visible_name(name)}"
-
-
-def _lines(result: SearchResult) -> list[str]:
-    lines = result.content.split("\n")
-    return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
 def _without_blank_edges(lines: list[str], start: int, stop: int) -> excerpt.Span:
