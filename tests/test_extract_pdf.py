@@ -4,6 +4,7 @@ import io
 import logging
 import warnings
 
+import pypdfium2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,12 +161,35 @@ def test_ligatures_and_presentation_forms_become_letters():
     assert read(written(made)).text.strip() == "ffi\u4e00"
 
 
-def test_a_word_broken_by_a_soft_hyphen_is_whole():
+def test_a_hyphen_at_the_end_of_a_line_is_shown_as_it_is_printed():
     soft_hyphen = "\u00ad"
 
-    document = read(pdf(shown(f"inter{soft_hyphen}", y=700) + shown("national", y=686)))
+    soft = read(pdf(shown(f"inter{soft_hyphen}", y=700) + shown("national", y=686)))
+    hard = read(pdf(shown("well-", y=700) + shown("known", y=686)))
 
-    assert document.text.strip() == "international"
+    assert (soft.text.strip(), hard.text.strip()) == ("inter-\nnational", "well-\nknown")
+
+
+def test_a_page_of_glyphs_without_letters_needs_ocr():
+    made = objects([shown("abcdefgh" * 4)])
+    names = " ".join(f"/g{number}" for number in range(10, 18))
+    encoding = f"/Encoding << /Type /Encoding /Differences [97 {names}] >>"
+    made[FONT] = (
+        f"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 1 1] /FontMatrix [1 0 0 1 0 0] /CharProcs << >> {encoding} >>"
+    )
+
+    document = read(written(made))
+
+    assert (document.text, document.notes) == ("", ("no text layer (needs OCR)",))
+
+
+def test_a_file_that_pdfium_refuses_is_read_by_pypdf(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise pypdfium2.PdfiumError("no")
+
+    monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
+
+    assert pages(read(pdf(shown("read all the same")))) == [(1, "read all the same")]
 
 
 LEFT = [f"left column line {number} tells of one thing" for number in range(12)]

@@ -44,7 +44,7 @@ SPECS: tuple[ExtractorSpec, ...] = (
     _spec("toml", F.TOML, "data.config_data", "TomlExtractor", "2"),
     _spec("csv", F.CSV, "data.csv_data", "CsvExtractor", "2"),
     _spec("notebook", F.NOTEBOOK, "data.notebook", "NotebookExtractor", "2"),
-    _spec("pdf", F.PDF, "pdf.pdf", "PdfExtractor"),
+    _spec("pdf", F.PDF, "pdf.pdf", "PdfExtractor", "2"),
     _spec("docx", F.DOCX, "office.docx", "DocxExtractor"),
     _spec("xlsx", F.XLSX, "office.xlsx", "XlsxExtractor"),
     _spec("pptx", F.PPTX, "office.pptx", "PptxExtractor"),

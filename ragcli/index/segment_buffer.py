@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from ragcli.analysis.broken_words import joined_words
 from ragcli.documents import Chunk
 from ragcli.index.doc_table import ChunkRow, DocumentRow, pack_rows
 from ragcli.index.postings import MAX_CHUNKS, PackedPostings, pack_u32
 from ragcli.index.postings_builder import PostingsBuilder
-from ragcli.model import FILE, Metadata
+from ragcli.model import FILE, DocumentFormat, Metadata
 
 # Texts are compressed in blocks that neighbouring documents share: small files alone take a fifth more room. Showing a
 # chunk inflates one block, some 0.2 ms.
@@ -93,6 +94,8 @@ class SegmentBuffer:
                 del metadata["language"]
             lines = chunk.start_line, chunk.end_line
             rows.append(ChunkRow(id_, *lines, block, 0, start, len(raw), _digest(raw), metadata))
+            if row.format == DocumentFormat.PDF:
+                content = " ".join([content, *joined_words(text, chunk.start, chunk.end)])
             self._tallies.add(content, _names(row.metadata, metadata), path)
         self._text_bytes += row.text_bytes
         self._documents.append((row, rows))

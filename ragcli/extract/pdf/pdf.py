@@ -1,6 +1,7 @@
 """PDF pages as text, each under its number. Draws nothing, decodes no picture, and never asks for a password.
 
-pypdf reads; what it logs or warns of is not for the user and is kept in here.
+pypdf opens a file, lists its pages and reads fields and notes; PDFium reads the text of pages, and pypdf again where
+PDFium finds none. What they log or warn of is not for the user and is kept in here.
 """
 
 import io
@@ -18,6 +19,7 @@ from ragcli.extract.decode import normalize
 from ragcli.extract.pdf.columns import are_prose, column_edges, column_of
 from ragcli.extract.pdf.fields import written_on
 from ragcli.extract.pdf.pages import page_list
+from ragcli.extract.pdf.pdfium import PageText, pdfium_pages
 from ragcli.extract.refusal import refused
 from ragcli.extract.text import bounded_blocks
 from ragcli.model import DocumentFormat, Scalar
@@ -35,13 +37,16 @@ _MANY_NEWLINES = re.compile(r"\n{3,}")
 _SHOWING = frozenset({b"Tj", b"TJ", b"'", b'"'})
 _MAX_STARTS = 20_000  # runs of text that are looked at for columns; a dense page draws some thousands
 _NO_TEXT = "no text layer (needs OCR)"
+# Glyph names and code points that stand for no letter: fonts without a map from glyphs to characters.
+_UNMAPPED = re.compile("(?:/[A-Za-z]{1,5}[0-9]{1,5})+|[\ue000-\uf8ff\ufffd]+")
+_UNMAPPED_SHARE = 0.5
 
 
 class PdfExtractor:
     """One block a page; a page that cannot be read costs itself only, and a note says so."""
 
     id = "pdf"
-    version = "1"
+    version = "2"
     formats = frozenset({DocumentFormat.PDF})
 
     def extract(self, raw: bytes, context: ExtractionContext) -> NormalizedDocument:
@@ -50,7 +55,7 @@ class PdfExtractor:
         with _quiet():
             reader = _open(raw, context)
             pages = _pages(reader, context)
-            texts, broken = _texts(pages, context)
+            texts, broken = _texts(raw, pages, context)
             title = _title(reader)
         if len(broken) == len(pages):
             raise refused(context, "none of its pages could be read")
@@ -111,31 +116,54 @@ def _pages(reader: "PdfReader", context: ExtractionContext) -> list["PageObject"
     return pages
 
 
-def _texts(pages: list["PageObject"], context: ExtractionContext) -> tuple[list[str], list[int]]:
+def _texts(raw: bytes, pages: list["PageObject"], context: ExtractionContext) -> tuple[list[str], list[int]]:
     """Give each page's text, and the numbers of those that could not be read."""
     texts: list[str] = []
     broken: list[int] = []
     size = 0
-    for number, page in enumerate(pages, 1):
-        text = ""
-        try:
-            text = _page_text(page, number, context)
-            text = "\n".join([text.rstrip("\n"), *written_on(page)])
-        except (MemoryError, DocumentProcessingError):
-            raise
-        except Exception:  # see _open; one page must not cost the others, nor a broken note its page
-            broken.append(number)
-        text = _clean(text)
-        size += len(text)
-        if size > context.limits.max_text:
-            detail = f"more than {context.limits.max_text} characters of text (max_text)"
-            raise refused(context, detail, FailureCode.LIMIT)
-        texts.append(text)
+    with pdfium_pages(raw, len(pages), _MAX_STARTS) as fast:
+        for number, page in enumerate(pages, 1):
+            text = ""
+            try:
+                text = _page_text(page, fast.read(number - 1) if fast else None, number, context)
+                text = "\n".join([text.rstrip("\n"), *written_on(page)])
+            except (MemoryError, DocumentProcessingError):
+                raise
+            except Exception:  # see _open; one page must not cost the others, nor a broken note its page
+                broken.append(number)
+            text = _clean(text)
+            size += len(text)
+            if size > context.limits.max_text:
+                detail = f"more than {context.limits.max_text} characters of text (max_text)"
+                raise refused(context, detail, FailureCode.LIMIT)
+            texts.append(text)
     return texts, broken
 
 
-def _page_text(page: "PageObject", number: int, context: ExtractionContext) -> str:
-    """Read one page, counting the glyphs it shows: past the cap the document is refused."""
+def _page_text(page: "PageObject", fast: PageText | None, number: int, context: ExtractionContext) -> str:
+    """Take PDFium's text where it is one, else read the page by pypdf; '' for glyphs that nothing maps to letters."""
+    if fast is not None and fast.glyphs > context.limits.max_page_glyphs:
+        raise _too_many_glyphs(number, context)
+    usable = fast is not None and fast.text.strip() and not _is_unmapped(fast.text)
+    if fast is not None and usable and not column_edges(fast.starts):
+        return fast.text
+    text = _slow_page_text(page, number, context)
+    return "" if _is_unmapped(text) else text
+
+
+def _is_unmapped(text: str) -> bool:
+    """Tell whether most of what a text shows are names of glyphs or code points without a meaning."""
+    shown = len("".join(text.split()))
+    return sum(len(run) for run in _UNMAPPED.findall(text)) > _UNMAPPED_SHARE * shown
+
+
+def _too_many_glyphs(number: int, context: ExtractionContext) -> DocumentProcessingError:
+    cap = context.limits.max_page_glyphs
+    return refused(context, f"page {number} shows more than {cap} glyphs (max_page_glyphs)", FailureCode.LIMIT)
+
+
+def _slow_page_text(page: "PageObject", number: int, context: ExtractionContext) -> str:
+    """Read one page by pypdf, counting the glyphs it shows: past the cap the document is refused."""
     cap = context.limits.max_page_glyphs
     shown = 0  # bytes of shown strings: one a glyph in most fonts, up to four in the others
     starts: list[tuple[float, float]] = []
@@ -156,7 +184,7 @@ def _page_text(page: "PageObject", number: int, context: ExtractionContext) -> s
         text = ""
     # pypdf passes over what is raised inside a form, so that the count decides.
     if shown > 4 * cap or min(shown, len(text)) > cap:
-        raise refused(context, f"page {number} shows more than {cap} glyphs (max_page_glyphs)", FailureCode.LIMIT)
+        raise _too_many_glyphs(number, context)
     edges = column_edges(starts)
     columns = [_column_text(page, column, edges) for column in range(len(edges) + 1)] if edges else []
     return "\n\n".join(columns) if columns and are_prose(columns) else text
