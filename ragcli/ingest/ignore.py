@@ -9,6 +9,7 @@ and is a rule about names where only the last is left. pathspec is not used; `wi
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragcli.config.options import Limits
@@ -16,6 +17,10 @@ from ragcli.errors import SourceRejectedError
 from ragcli.ingest.wildmatch import DEEP, Segment, literal_length, parse, path_regex
 
 Find = Callable[[str], int]
+
+# Look-ups that one ignore file keeps, and rules that are worth one expression for all.
+_MAX_TABLES = 64
+_MAX_JOINED = 200
 
 
 class Rule(NamedTuple):
@@ -37,6 +42,8 @@ class RuleFile(NamedTuple):
     ours: bool  # a .tnsignore
     files: Find
     dirs: Find
+    size: int  # in bytes
+    tables: dict[tuple[int, ...], tuple[Find, Find]]  # of rules with slashes, by those of which one segment is left
 
 
 class Layer(NamedTuple):
@@ -123,7 +130,7 @@ def read_rules(raw: bytes, origin: str, limits: Limits) -> RuleFile:
     kept = tuple(rules)
     named = [(i, rule.dir_only, rule.name) for i, rule in enumerate(kept) if rule.name is not None]
     files, dirs = _tables(named)
-    return RuleFile(kept, origin.rpartition("/")[2] == ".tnsignore", files, dirs)
+    return RuleFile(kept, origin.rpartition("/")[2] == ".tnsignore", files, dirs, len(raw), {})
 
 
 def _rule(text: str, place: str) -> Rule:
@@ -192,7 +199,7 @@ def _descend(layer: Layer, key: str) -> Layer:
         }
         if moved:
             live.append((index, _closure(segments, moved)))
-    if not live and not layer.live and not layer.whole:
+    if tuple(live) == layer.live and not layer.whole:
         return layer
     return _layer(layer.source, tuple(live), layer.whole, f"{layer.prefix}{key}/" if layer.whole else "")
 
@@ -200,7 +207,12 @@ def _descend(layer: Layer, key: str) -> Layer:
 def _fits(segment: Segment, key: str) -> bool:
     if segment.literal is not None:
         return segment.literal == key
-    return re.fullmatch(segment.regex, key) is not None
+    return _compiled(segment.regex).fullmatch(key) is not None
+
+
+@lru_cache(maxsize=1 << 15)  # all rules in force anywhere, many times over; `re` itself keeps 512
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex)
 
 
 def _layer(
@@ -215,7 +227,13 @@ def _layer(
             last.append((index, rule.dir_only, rule.below[-1]))
     if not last:
         return Layer(source, source.files, source.dirs, live, whole, prefix)
-    files, dirs = _tables(last)
+    key = tuple(index for index, _, _ in last)
+    tables = source.tables.get(key)
+    if tables is None:
+        if len(source.tables) >= _MAX_TABLES:
+            source.tables.clear()
+        tables = source.tables[key] = _tables(last)
+    files, dirs = tables
     return Layer(source, _both(source.files, files), _both(source.dirs, dirs), live, whole, prefix)
 
 
@@ -255,6 +273,8 @@ def _table(rules: list[tuple[int, Segment]]) -> Find:
     if not suffixes and not others:
         return lambda key: literals.get(key, -1)
     endings = tuple(suffix for suffix, _ in suffixes)
+    if len(others) > _MAX_JOINED:
+        return _one_by_one(literals, suffixes, others)
     wild = re.compile("|".join(rf"({segment.regex or '(?s:.*)'}\Z)" for segment, _ in others)).match if others else None
     indexes = [index for _, index in others]
 
@@ -265,5 +285,19 @@ def _table(rules: list[tuple[int, Segment]]) -> Find:
         if wild is not None and (found := wild(key)) is not None and found.lastindex is not None:
             best = max(best, indexes[found.lastindex - 1])
         return best
+
+    return find
+
+
+def _one_by_one(literals: dict[str, int], suffixes: list[tuple[str, int]], others: list[tuple[Segment, int]]) -> Find:
+    """The look-up of very many rules: making one expression of them takes longer than asking each."""
+    single = [(_compiled(segment.regex or "(?s:.*)").fullmatch, index) for segment, index in others]
+    endings = tuple(suffix for suffix, _ in suffixes)
+
+    def find(key: str) -> int:
+        best = literals.get(key, -1)
+        if key.endswith(endings):
+            best = max(best, next(index for suffix, index in suffixes if key.endswith(suffix)))
+        return max(best, next((index for matches, index in single if matches(key)), -1))
 
     return find

@@ -15,6 +15,8 @@ from ragcli.ingest.ignore import RuleFile, Scope, descend, entered, read_rules
 from ragcli.ingest.reading import DIRECTORY_FLAGS, read_at
 from ragcli.ingest.skips import IGNORE_FILES
 
+# All ignore files that hold in one directory may have so many times what one of them may.
+IN_FORCE = 4
 _POINTER_BYTES = 64 * 1024  # a `.git` or `commondir` file holds one path
 
 
@@ -70,6 +72,7 @@ def scope_inside(
                 continue
             if read is not None:
                 scope = (entered(read), *scope)
+                _check_in_force(scope, prefix + name, limits)
     return scope, unread
 
 
@@ -122,3 +125,20 @@ def ignore_files_nobody_reads(root: str, paths: Iterable[str]) -> list[str]:
                 if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
                     found.append(path)
     return found
+
+
+def _check_in_force(scope: Scope, origin: str, limits: Limits) -> None:
+    """SourceRejectedError where all ignore files that hold in a directory are over IN_FORCE times the caps of one.
+
+    Each entry and each directory is held against all of them, so that what nests without end would cost without end.
+    """
+    rules, size = sum(len(layer.source.rules) for layer in scope), sum(layer.source.size for layer in scope)
+    for what, found, cap, name in (
+        ("rules", rules, limits.max_ignore_rules, "max_ignore_rules"),
+        ("bytes of rules", size, limits.max_ignore_bytes, "max_ignore_bytes"),
+    ):
+        if found > IN_FORCE * cap:
+            raise SourceRejectedError(
+                f"with {origin} more than {IN_FORCE * cap:,} {what} are in force there ({IN_FORCE} times {name})",
+                "shorten the ignore files, leave the directory out with --exclude, or read none with --no-ignore",
+            )

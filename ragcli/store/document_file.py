@@ -66,7 +66,7 @@ def _document(row: Any) -> Document:
         raise TypeError("no document")
     if not all(math.isfinite(value) for value in values if type(value) is float):
         raise ValueError("no number")
-    f"{id_}{text}".encode("utf-8")  # UnicodeEncodeError, which is a ValueError, for what no file holds
+    f"{id_}{text}".encode()  # UnicodeEncodeError, which is a ValueError, for what no file holds
     return Document(id_, text, metadata)
 
 

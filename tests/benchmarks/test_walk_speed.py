@@ -58,3 +58,22 @@ def test_read(tree: Path, benchmark: Any) -> None:
             return sum(len(reader.read(file, 1_000)[0]) for file in files)
 
     assert benchmark(read_all) == 7 * 20_000
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("rules", [125, 250, 500, 1_000])
+@pytest.mark.parametrize("levels", [1, 2, 4])
+def test_walk_under_rules_with_wildcards(tmp_path: Path, benchmark: Any, levels: int, rules: int) -> None:
+    """A chain of directories, each with that many rules: time grows with rules in force, summed over directories."""
+    directory = tmp_path
+    for level in range(levels):
+        directory.mkdir(exist_ok=True)
+        text = "".join(f"**/a*{level}x{n}*b/**/c?{n}\n" for n in range(rules))
+        (directory / ".gitignore").write_text(text)
+        for number in range(20):
+            (directory / f"f{number}.txt").write_text("x")
+        directory = directory / "aab"
+
+    found = benchmark(walk, str(tmp_path), OPTIONS)
+
+    assert len(found.files) == 20 * levels
