@@ -13,7 +13,7 @@ import msgpack
 from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.doc_table import ChunkRow, DocumentRow
 from ragcli.index.manifest import SegmentInfo
-from ragcli.index.postings import FREQUENCY_BITS
+from ragcli.index.postings import CODE_FIELD, FREQUENCY_BITS
 from ragcli.index.segment import Segment
 from ragcli.model import ADDED, FILE
 
@@ -68,6 +68,9 @@ def _terms_fit(segment: Segment) -> bool:
         if any(second <= first for first, second in pairwise(postings)):
             return False
         if any(not posting & ((1 << FREQUENCY_BITS) - 1) for posting in postings):
+            return False
+        # A chunk's norm is 1 at least where it has a term; it is divided by.
+        if term[:1] == CODE_FIELD and any(segment.norms[posting >> FREQUENCY_BITS] < 0.5 for posting in postings):
             return False
         term.decode()
         before = term
