@@ -273,31 +273,27 @@ def _table(rules: list[tuple[int, Segment]]) -> Find:
     if not suffixes and not others:
         return lambda key: literals.get(key, -1)
     endings = tuple(suffix for suffix, _ in suffixes)
-    if len(others) > _MAX_JOINED:
-        return _one_by_one(literals, suffixes, others)
-    wild = re.compile("|".join(rf"({segment.regex or '(?s:.*)'}\Z)" for segment, _ in others)).match if others else None
-    indexes = [index for _, index in others]
+    wild = _wild(others)
 
     def find(key: str) -> int:
         best = literals.get(key, -1)
         if key.endswith(endings):
             best = max(best, next(index for suffix, index in suffixes if key.endswith(suffix)))
-        if wild is not None and (found := wild(key)) is not None and found.lastindex is not None:
-            best = max(best, indexes[found.lastindex - 1])
-        return best
+        return max(best, wild(key)) if others else best
 
     return find
 
 
-def _one_by_one(literals: dict[str, int], suffixes: list[tuple[str, int]], others: list[tuple[Segment, int]]) -> Find:
-    """The look-up of very many rules: making one expression of them takes longer than asking each."""
-    single = [(_compiled(segment.regex or "(?s:.*)").fullmatch, index) for segment, index in others]
-    endings = tuple(suffix for suffix, _ in suffixes)
+def _wild(rules: list[tuple[Segment, int]]) -> Find:
+    """Build the look-up of rules with wildcards: one expression, or where making it takes longer, one a rule."""
+    indexes = [index for _, index in rules]
+    if len(rules) > _MAX_JOINED:
+        single = [(_compiled(segment.regex or "(?s:.*)").fullmatch, index) for segment, index in rules]
+        return lambda key: next((index for matches, index in single if matches(key)), -1)
+    joined = re.compile("|".join(rf"({segment.regex or '(?s:.*)'}\Z)" for segment, _ in rules)).match
 
     def find(key: str) -> int:
-        best = literals.get(key, -1)
-        if key.endswith(endings):
-            best = max(best, next(index for suffix, index in suffixes if key.endswith(suffix)))
-        return max(best, next((index for matches, index in single if matches(key)), -1))
+        found = joined(key)
+        return indexes[found.lastindex - 1] if found is not None and found.lastindex is not None else -1
 
     return find
