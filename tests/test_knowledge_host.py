@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -305,6 +306,27 @@ def test_rule_08_entries_of_a_program_replace_declared_ones_in_place(tmp_path: P
     ]  # fmt: skip
     with pytest.raises(UsageError, match="given twice"):
         KnowledgeHost("me", [MEMORY, MEMORY])
+
+
+def test_rule_08_a_program_replaces_entries_and_the_names_that_an_action_uses(tmp_path: Path) -> None:
+    other = files(tmp_path, "other", "A kiwi of another place.")
+    files(tmp_path)
+    (tmp_path / "ragcli.toml").write_text(
+        '[knowledge.faq]\npath = "faq"\n[actions.a]\nparams = ["q"]\nknowledge = ["faq"]\n'
+    )
+
+    def made(**more: Any) -> DeclaredKnowledge:
+        return DeclaredKnowledge(tmp_path / "data", str(tmp_path), environ={}, **more)
+
+    named = made(entries=[other], action_knowledge={"a": ["other"]})
+    assert [one.source for one in named.action("a", {"q": "kiwi"}).prompt.evidence] == ["other"]
+    assert [entry.name for entry in named.entries()] == ["faq", "other"]
+    replaced = made(entries=[files(tmp_path, "faq2")._replace(source=KnowledgeSourceConfig.file("faq", str(tmp_path)))])
+    assert [entry.source.path for entry in replaced.entries()] == [str(tmp_path)]
+    (wrong,) = made(action_knowledge={"b": ["faq"]}).check()
+    assert str(wrong) == "program: actions.b: no action 'b' is declared; there are: a (program)"
+    budget = KnowledgeEntry(KnowledgeSourceConfig.file("x", str(tmp_path)), Use.SEARCH, 9)
+    assert any("max_tokens" in str(one) or "goes with use" in str(one) for one in made(entries=[budget]).check())
 
 
 def test_rule_19_a_retrieval_under_way_finishes_on_the_generations_it_pinned(tmp_path: Path) -> None:

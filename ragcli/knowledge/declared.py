@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ragcli.config.options import QueryOptions
 from ragcli.errors import RagError, UsageError
 from ragcli.knowledge.grounding import Evidence, Grounding, gather, ground, move_cursors
+from ragcli.knowledge.programmed import programmed
 from ragcli.knowledge.project import Project, load_project
 from ragcli.knowledge.scopes import (
     Scope,
@@ -39,6 +40,8 @@ class Choice(NamedTuple):
 class DeclaredKnowledge:
     """What is declared for a directory. Reads its files once; sources are opened when they are used.
 
+    `entries` and `action_knowledge` (names by action) are a program's own word for the default agent, over the files.
+
     Every method but `check` raises UsageError where a declaration is wrong, and the errors of the sessions it opens.
     """
 
@@ -48,12 +51,15 @@ class DeclaredKnowledge:
         directory: str = ".",
         *,
         run_file: str = "",
+        entries: Sequence[KnowledgeEntry] = (),
+        action_knowledge: Mapping[str, Sequence[str]] = {},
         options: SourceOptions = SourceOptions(),
         environ: Mapping[str, str] | None = None,
         tell: Callable[[str], None] = lambda notice: None,
         listener: Listener = lambda row: None,
     ) -> None:
-        self.project: Project = load_project(directory, os.environ if environ is None else environ, run_file)
+        loaded = load_project(directory, os.environ if environ is None else environ, run_file)
+        self.project: Project = programmed(loaded, entries, action_knowledge)
         self.sources = Sources(SessionManager(data_dir), self.project.root, options, tell)
         self._options = options
         self._listener = listener
