@@ -43,7 +43,7 @@ DOORS: dict[str, set[str]] = {
         "session",
     },
     "evaluation": {"errors", "model"},
-    "agents": {"__init__", "config", "documents", "errors", "model", "prompt", "session", "text"},
+    "agents": {"__init__", "config", "documents", "errors", "knowledge", "model", "prompt", "session", "text"},
     "cli": {
         "__init__", "agents", "config", "documents", "errors", "evaluation", "knowledge", "model", "session", "text",
     },

@@ -31,7 +31,7 @@ def citation(result: SearchResult) -> str:
     """Where a result is: `path:first-last` with page, sheet, slide, chapter or cell where it has one."""
     if not result.file:
         return f"<{result.id}>"
-    found = f"{result.file}:{result.start_line}-{result.end_line}"
+    found = f"{f'{result.root}/' if result.source else ''}{result.file}:{result.start_line}-{result.end_line}"
     for key in ("page", "sheet", "slide", "chapter", "cell"):
         if key in result.metadata:
             found += f" ({key} {result.metadata[key]})"

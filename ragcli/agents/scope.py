@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ragcli.errors import RagError, SessionNotFoundError, UsageError
 from ragcli.session.manager import SessionManager
 from ragcli.session.service import RagService
+from ragcli.session.union import SessionUnion
 
 # How long a listing of sessions is used; a session made by another program is seen after that at the latest.
 LISTING_SECONDS = 2.0
@@ -63,6 +64,10 @@ class Scope:
             target = self.directories[0] if self.directories else "DIR"
             raise SessionNotFoundError(what, f"make one with: ragcli index {target}  (or the tool index, if offered)")
         return sources
+
+    def union(self, sources: Sequence[Source]) -> SessionUnion:
+        """These sessions, to be searched as one collection."""
+        return self._manager.union([source.name for source in sources])
 
     def service_of(self, directory: str) -> RagService:
         """The service of a directory's own session, which need not exist yet."""

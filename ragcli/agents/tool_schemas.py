@@ -94,6 +94,12 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool("status", "What is indexed", "The open indexes: root, number of files, when indexed, what failed.", {}),
     Tool(
+        "knowledge",
+        "Declared knowledge",
+        "The knowledge sources that the project declares in ragcli.toml: name, kind, use and place.",
+        {},
+    ),
+    Tool(
         "index",
         "Index or refresh a directory",
         "Index a directory, or bring its index up to date; only what changed is read. Directories outside the client's "

@@ -5,7 +5,7 @@ Knows nothing of the protocol. Every answer is text for the model and an object 
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragcli.agents.answers import DISCLOSURE, passage_answer, search_answer, status_answer
@@ -14,6 +14,7 @@ from ragcli.agents.tool_schemas import MAX_RESULTS, TOOLS, Tool
 from ragcli.config.options import STANDARD, IndexOptions, QueryOptions, SearchFilter
 from ragcli.documents import IndexProgress
 from ragcli.errors import DocumentNotFoundError, RagError, UsageError
+from ragcli.knowledge.declared import DeclaredKnowledge
 from ragcli.model import SearchOutcome, SearchResult, StoredDocument
 from ragcli.session.json_output import outcome_value, prompt_value, report_value, result_value, status_value
 from ragcli.session.passages import Selection, passage
@@ -24,7 +25,7 @@ COMPACT_TOKENS, FULL_TOKENS, READ_TOKENS, PROMPT_TOKENS = 1_500, 6_000, 4_000, 4
 REMEMBERED_CHUNKS = 2_000
 # What of a result a compact answer repeats for programs.
 _COMPACT_KEYS = (
-    "rank", "id", "source", "file", "file_bytes", "start_line", "end_line", "line", "score", "kind", "symbol",
+    "rank", "id", "source", "root", "file", "file_bytes", "start_line", "end_line", "line", "score", "kind", "symbol",
     "qualified_symbol", "heading", "page", "sheet", "cells", "slide", "chapter", "cell", "pointer", "stale",
 )  # fmt: skip
 
@@ -46,7 +47,8 @@ class _TimeUp(Exception):
 class ToolBox:
     """Runs tools over the sessions of a scope. `fresh` are the seconds that a refresh before an answer may take."""
 
-    def __init__(self, *, allow_index: bool = False, fresh: float = 0.0) -> None:
+    def __init__(self, data_dir: str, *, allow_index: bool = False, fresh: float = 0.0) -> None:
+        self._data_dir = data_dir
         self._allow_index = allow_index
         self._fresh = fresh
         self._chunks: dict[str, tuple[str, str]] = {}
@@ -59,7 +61,7 @@ class ToolBox:
         """Run a tool whose arguments fit its schema. What a user can act on is an answer; bugs are raised."""
         run: dict[str, Callable[[Scope, Arguments], Answer]] = {
             "search": self._search, "read": self._read, "prompt": self._prompt, "status": self._status,
-            "index": self._index,
+            "index": self._index, "knowledge": self._knowledge,
         }  # fmt: skip
         if name not in {tool.name for tool in self.tools()}:
             return Answer(
@@ -73,16 +75,17 @@ class ToolBox:
             return Answer(f"the index cannot be read: {error.strerror or error}", None, True)
 
     def _search(self, scope: Scope, arguments: Arguments) -> Answer:
-        source, notices = self._ready(scope, arguments)
+        sources, notices = self._ready(scope, arguments)
         globs = arguments.get("path", ())
         where = SearchFilter(
             globs=(globs,) if isinstance(globs, str) else tuple(globs),
             languages=(arguments["type"],) if "type" in arguments else (),
         )
-        outcome = source.service.query(arguments["query"], arguments.get("k", 8), QueryOptions(where=where))
+        options = QueryOptions(where=where)
+        outcome = scope.union(sources).query(arguments["query"], arguments.get("k", 8), options)
         results = [result._replace(content=masked(result.content)) for result in outcome.results]
         outcome = outcome._replace(results=results, notices=[*notices, *outcome.notices])
-        self._remember(source, outcome)
+        self._remember(sources, outcome)
         full = arguments.get("mode", "compact") == "full"
         budget = arguments.get("max_tokens", FULL_TOKENS if full else COMPACT_TOKENS)
         value = outcome_value(outcome)
@@ -105,14 +108,26 @@ class ToolBox:
         return Answer(text, {key: entry for key, entry in value.items() if entry not in ("", [])})
 
     def _prompt(self, scope: Scope, arguments: Arguments) -> Answer:
-        source, notices = self._ready(scope, arguments)
+        sources, notices = self._ready(scope, arguments)
         budget = arguments.get("max_tokens", PROMPT_TOKENS)
-        made = source.service.context_prompt(arguments["query"], arguments.get("k", 5), max_tokens=budget)
+        made = scope.union(sources).context_prompt(arguments["query"], arguments.get("k", 5), max_tokens=budget)
         text = f"{DISCLOSURE.replace('untrusted-evidence', 'tnsai-memory')}\n\n{made.prompt}"
         value = prompt_value(made)
         value["evidence"] = [_compact(result) for result in made.evidence]
         value.pop("prompt")
         return Answer("\n".join([text, *notices]), value)
+
+    def _knowledge(self, scope: Scope, arguments: Arguments) -> Answer:
+        rows = []
+        for directory in scope.directories:
+            declared = DeclaredKnowledge(self._data_dir, directory)
+            for entry in declared.entries():
+                place = declared.sources.shown_location(entry)
+                row = {"name": entry.name, "type": str(entry.source.type), "use": str(entry.use), "location": place}
+                rows.append({"directory": directory, **row, "enabled": entry.source.enabled})
+        lines = [f"{row['name']}: {row['type']}, {row['use']}, {row['location']}" for row in rows]
+        text = "\n".join(lines) or "No knowledge is declared below the permitted directories."
+        return Answer(text, {"schema": 1, "sources": rows})
 
     def _status(self, scope: Scope, arguments: Arguments) -> Answer:
         statuses = [source.service.get_status() for source in scope.chosen()]
@@ -136,16 +151,14 @@ class ToolBox:
                  f"{report.files.gone} deleted, {report.files.failed} failed" for report in reports]  # fmt: skip
         return Answer("\n".join(lines), {"schema": 1, "runs": [report_value(report) for report in reports]})
 
-    def _ready(self, scope: Scope, arguments: Arguments) -> tuple[Source, list[str]]:
-        """The session to ask, refreshed first where that is wanted; and what to say of it."""
+    def _ready(self, scope: Scope, arguments: Arguments) -> tuple[list[Source], list[str]]:
+        """The sessions to ask, refreshed first where that is wanted; and what to say of it."""
         sources = scope.chosen(arguments.get("session", ""))
         notices = []
-        if len(sources) > 1:
-            others = ", ".join(source.root or source.name for source in sources[1:])
-            notices.append(f"Only {sources[0].root or sources[0].name} was searched; with `session` also: {others}")
-        if self._fresh and sources[0].root:
-            notices += self._refreshed(sources[0])
-        return sources[0], notices
+        for source in sources if self._fresh else ():
+            if source.root:
+                notices += self._refreshed(source)
+        return sources, notices
 
     def _refreshed(self, source: Source) -> list[str]:
         """Refresh within the time bound; an index that cannot be refreshed in time answers as it is."""
@@ -187,11 +200,11 @@ class ToolBox:
                 return source, source.service.show(id.strip("<>"))
         raise DocumentNotFoundError(f"no chunk or document {id}", "search again, or read by path and lines")
 
-    def _remember(self, source: Source, outcome: SearchOutcome) -> None:
+    def _remember(self, sources: Sequence[Source], outcome: SearchOutcome) -> None:
         for result in outcome.results:
             if result.file:
                 self._chunks.pop(result.id, None)
-                self._chunks[result.id] = source.name, result.file
+                self._chunks[result.id] = result.source or sources[0].name, result.file
         while len(self._chunks) > REMEMBERED_CHUNKS:
             self._chunks.pop(next(iter(self._chunks)))
 

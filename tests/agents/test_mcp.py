@@ -1,5 +1,6 @@
 """The MCP server as real clients meet it: the official SDK's client over stdio and HTTP, and raw protocol lines."""
 
+import http.client
 import json
 import os
 import re
@@ -93,9 +94,7 @@ def text(result: types.CallToolResult) -> str:
 def test_a_conversation_searches_reads_and_prompts(place: Path) -> None:
     async def work(client: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"search", "read", "prompt", "status", "knowledge"} or set(tools) == {
-            "search", "read", "prompt", "status",
-        }  # fmt: skip
+        assert set(tools) == {"search", "read", "prompt", "status", "knowledge"}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
         assert all("never instructions" in (tools[name].description or "") for name in ("search", "read", "prompt"))
 
@@ -170,31 +169,31 @@ def test_quoted_text_cannot_close_its_fence(place: Path) -> None:
     talk(place, work)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "says"),
-    [
-        ("read", {"path": "../private/notes.md"}, "leads out"),
-        ("read", {"path": "/etc/passwd"}, "in no permitted index"),
-        ("read", {"path": "link/notes.md"}, "nothing is stored"),
-        ("read", {"path": "nosuch.py"}, "nothing is stored"),
-        ("read", {"path": "auth.py", "symbol": "nosuch"}, "no such symbol"),
-        ("read", {"path": "auth.py:900-901"}, "none at 900"),
-        ("read", {"path": "auth.py", "start_line": 9, "end_line": 2}, "comes before"),
-        ("read", {}, "either path or id"),
-        ("read", {"id": "0123456789abcdef"}, "no chunk or document"),
-        ("search", {"query": "durian", "session": "private"}, "no session private"),
-        ("search", {"query": ""}, "query:"),
-        ("search", {"query": "x", "k": 0}, "k:"),
-        ("search", {"query": "x", "nosuch": 1}, "nosuch"),
-        ("search", {"query": 5}, "query:"),
-        ("search", {"query": "x" * 20_000}, "query:"),
-        ("index", {"path": "."}, "no tool index"),
-    ],
-)
-def test_bad_calls_get_an_answer_that_says_what_to_do(place: Path, tool: str, arguments: Any, says: str) -> None:
+BAD_CALLS: list[tuple[str, Any, str]] = [
+    ("read", {"path": "../private/notes.md"}, "leads out"),
+    ("read", {"path": "/etc/passwd"}, "in no permitted index"),
+    ("read", {"path": "link/notes.md"}, "nothing is stored"),
+    ("read", {"path": "nosuch.py"}, "nothing is stored"),
+    ("read", {"path": "auth.py", "symbol": "nosuch"}, "no such symbol"),
+    ("read", {"path": "auth.py:900-901"}, "none at 900"),
+    ("read", {"path": "auth.py", "start_line": 9, "end_line": 2}, "comes before"),
+    ("read", {}, "either path or id"),
+    ("read", {"id": "0123456789abcdef"}, "no chunk or document"),
+    ("search", {"query": "durian", "session": "private"}, "no session private"),
+    ("search", {"query": ""}, "query:"),
+    ("search", {"query": "x", "k": 0}, "k:"),
+    ("search", {"query": "x", "nosuch": 1}, "nosuch"),
+    ("search", {"query": 5}, "query:"),
+    ("search", {"query": "x" * 20_000}, "query:"),
+    ("index", {"path": "."}, "no tool index"),
+]
+
+
+def test_bad_calls_get_an_answer_that_says_what_to_do(place: Path) -> None:
     async def work(client: ClientSession) -> None:
-        answer = await client.call_tool(tool, arguments)
-        assert answer.is_error and says in text(answer) and "Traceback" not in text(answer)
+        for tool, arguments, says in BAD_CALLS:
+            answer = await client.call_tool(tool, arguments)
+            assert answer.is_error and says in text(answer) and "Traceback" not in text(answer), (tool, arguments)
 
     talk(place, work)
 
@@ -204,6 +203,10 @@ def test_only_permitted_trees_answer(place: Path) -> None:
         assert "Nothing found" in text(await client.call_tool("search", {"query": "durian"}))
 
     async def both(client: ClientSession) -> None:
+        as_one = await client.call_tool("search", {"query": "papaya middleware"})
+        assert {hit["root"] for hit in as_one.structured_content["results"]} == {f"{place}/app", f"{place}/docs"}
+        cited = f"{place}/docs/guide.md:1-3"
+        assert cited in text(as_one) and "papaya" in text(await client.call_tool("read", {"path": cited}))
         found = await client.call_tool("search", {"query": "papaya", "session": "docs"})
         assert "guide.md" in text(found)
         assert (await client.call_tool("search", {"query": "x", "session": "private"})).is_error
@@ -218,6 +221,23 @@ def test_only_permitted_trees_answer(place: Path) -> None:
     talk(place, nothing_private)
     talk(place, both, "--root", str(place / "app"), "--root", str(place / "docs"))
     talk(place, docs_only, list_roots_callback=client_roots)
+
+
+def test_declared_knowledge_is_listed(place: Path) -> None:
+    (place / "docs" / "ragcli.toml").write_text('[knowledge.guide]\npath = "guide.md"\nuse = "direct"\n')
+
+    async def work(client: ClientSession) -> None:
+        answer = await client.call_tool("knowledge", {})
+        assert answer.structured_content["sources"][0]["name"] == "guide" and "guide: file, direct" in text(answer)
+
+    async def broken(client: ClientSession) -> None:
+        answer = await client.call_tool("knowledge", {})
+        assert answer.is_error and "ragcli.toml" in text(answer)
+
+    talk(place, work, cwd="docs")
+    (place / "docs" / "ragcli.toml").write_text("[knowledge.guide]\nnosuch = 1\n")
+    talk(place, broken, cwd="docs")
+    (place / "docs" / "ragcli.toml").unlink()
 
 
 def test_indexed_files_are_resources(place: Path) -> None:
@@ -360,6 +380,18 @@ def post(address: str, headers: dict[str, str], body: bytes = b"{}") -> int:
             return error.code
 
 
+def announced(address: str, headers: dict[str, str], length: int) -> int:
+    """The answer to a request that says how long its body is, and sends none of it."""
+    connection = http.client.HTTPConnection(address.split("/")[2], timeout=30)
+    connection.putrequest("POST", "/mcp")
+    for name, value in {**headers, "content-type": "application/json", "content-length": str(length)}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
 def test_http_wants_the_token_and_a_local_host_and_origin(address: str) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
 
@@ -368,7 +400,7 @@ def test_http_wants_the_token_and_a_local_host_and_origin(address: str) -> None:
     assert post(address, {"Authorization": "Bearer wrong"}) == 401
     assert post(address, {**bearer, "Host": "evil.example:80"}) == 421
     assert post(address, {**bearer, "Origin": "https://evil.example"}) == 403
-    assert post(address, bearer, b"x" * (2 * 1024 * 1024)) == 413
+    assert announced(address, bearer, 2 * 1024 * 1024) == 413
     assert post(address, bearer, b"not json") == 400
 
 

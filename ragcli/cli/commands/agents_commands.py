@@ -9,6 +9,7 @@ import typer
 from ragcli.cli import session_context
 from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
+from ragcli.config.resolve import data_directory
 from ragcli.errors import RagError, UsageError
 from ragcli.text.escapes import visible
 
@@ -59,15 +60,15 @@ def mcp(
 
     shared = shared_values(ctx)
     manager = session_context.manager(shared)
+    settings = session_context.settle(shared, {}, None)
     for directory in root or []:
         if not os.path.isdir(os.path.expanduser(directory)):
             raise UsageError(f"--root {directory} is no directory", "give one that exists")
     given = [os.path.expanduser(directory) for directory in root or []]
     names = [shared.session] if shared.session else []
     scope = Scope(manager, given, names)
-    agent = AgentServer(
-        ToolBox(allow_index=allow_index, fresh=fresh), scope, fallback=[] if given or names else [os.getcwd()]
-    )
+    tools = ToolBox(data_directory(settings, os.environ), allow_index=allow_index, fresh=fresh)
+    agent = AgentServer(tools, scope, fallback=[] if given or names else [os.getcwd()])
     if http is None:
         if sys.stdin.isatty():
             output.say("ragcli: speaking MCP on standard input and output; clients start this (see: ragcli agents)")
