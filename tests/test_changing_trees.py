@@ -16,7 +16,8 @@ from ragcli.documents import SourceFile
 from ragcli.ingest import reading, walk
 from ragcli.session.service import RagService
 from ragcli.store.stat_cache import INDEXED, FileState, StatCache
-from tests.engine import QUERIES, answers, index, rebuilt, service, write
+from tests.engine import QUERIES, answers, index, rebuilt, rewrite, service, write
+from tests.office_files import docx, paragraph
 
 NAMES = ("a.txt", "m/b.txt", "z.txt")
 OLD = "alpha old words stay together\n" * 20
@@ -333,3 +334,46 @@ def test_times_near_the_run_are_not_trusted(before_the_run: int, coarse: bool, t
 
     assert (cache.trusts(file) is not None) == trusted
     assert cache.trusts(file._replace(ctime_ns=then - 1)) is None
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_a_document_that_fails_keeps_what_is_stored_of_it(tmp_path: Path, rebuild: bool) -> None:
+    tree = write(tmp_path, {"a.docx": docx(paragraph("zqkept")), "b.txt": "zqother basin\n", "gone.txt": "zqgone\n"})
+    rag = service()
+    added = rag.add_document("zqadded kiwi")
+    index(rag, tree)
+    before = rag.show("a.docx")
+    rewrite(tree / "a.docx", "broken")
+    rewrite(tree / "b.txt", "zqnewer basin\n")
+    (tree / "gone.txt").unlink()
+
+    for _ in range(2):
+        report = index(rag, tree, rebuild=rebuild)
+        assert [failure.file for failure in report.failed] == ["a.docx"]
+        assert [result.file for result in rag.search("zqkept")] == ["a.docx"]
+        assert rag.show("a.docx").chunks == before.chunks
+        assert [result.file for result in rag.search("zqnewer")] == ["b.txt"]
+        assert rag.search("zqother") == rag.search("zqgone") == []
+        assert [result.id for result in rag.search("zqadded")] == [added]
+        assert sorted(info.file for info in rag.list_files()) == ["a.docx", "b.txt"]
+
+
+def test_a_rebuild_keeps_what_is_stored_below_a_directory_that_cannot_be_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = write(tmp_path, {"sub/a.txt": "zqkept amber\n", "subs.txt": "zqother\n", "b.txt": "zqsound\n"})
+    rag = service()
+    index(rag, tree)
+    opened = os.open
+
+    def refused(path: Any, *how: Any, **more: Any) -> int:
+        if path == "sub":
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, *how, **more)
+
+    monkeypatch.setattr(os, "open", refused)
+    index(rag, tree, rebuild=True)
+
+    assert [result.file for result in rag.search("zqkept")] == ["sub/a.txt"]
+    assert [result.file for result in rag.search("zqsound")] == ["b.txt"]
+    assert sorted(info.file for info in rag.list_files()) == ["b.txt", "sub/a.txt", "subs.txt"]

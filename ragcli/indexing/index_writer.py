@@ -113,7 +113,7 @@ class IndexWriter:
             segment = self._segments[info.name]
             for ordinal, _ in segment.documents():
                 if ordinal not in self._deleted[info.name]:
-                    for batch in _repacked(segment, ordinal):
+                    for batch in repacked(segment, ordinal):
                         self.add(batch)
         self.delete_all()
 
@@ -247,7 +247,7 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
 
 
-def _repacked(segment: Segment, ordinal: int) -> list[InMemorySegment]:
+def repacked(segment: Segment, ordinal: int) -> list[InMemorySegment]:
     """A stored document, analyzed anew from its stored texts."""
     texts: list[str] = []
     chunks: list[Chunk] = []

@@ -1,17 +1,20 @@
-"""The added documents that a writer goes on with, read back from the index where their file is damaged or lost.
+"""What a writer goes on with of what is stored: added documents whose file is lost, read back from the index, and
+in a rebuild the files that cannot be read this time.
 
-A document's id is the hash of its text and metadata, so that what was read back proves itself. Guesses nothing.
+An added document's id is the hash of its text and metadata, so that what was read back proves itself. Guesses nothing.
 """
 
 import contextlib
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from ragcli.errors import IndexCorruptError, IndexVersionError
 from ragcli.index.manifest import OLD_DOCUMENTS, Manifest
 from ragcli.index.segment import Segment
+from ragcli.index.segment_buffer import InMemorySegment
 from ragcli.indexing.added_documents import ids_digest, make_document
-from ragcli.indexing.index_writer import stored_chunks
-from ragcli.model import ADDED, Document
+from ragcli.indexing.index_writer import repacked, stored_chunks
+from ragcli.model import ADDED, FILE, Document
 from ragcli.store.document_file import DOCUMENTS_HINT, documents_name, load_documents
 from ragcli.store.snapshots import SnapshotStore
 
@@ -47,6 +50,30 @@ def kept_documents(store: SnapshotStore) -> KeptDocuments:
         notice = f"{damage.message}; {len(found):,} added documents were read back from the index"
         return KeptDocuments(found, "", notice)
     return KeptDocuments(documents, "" if name == OLD_DOCUMENTS else name, "")
+
+
+def stored_files(store: SnapshotStore, root: str, paths: Collection[str]) -> Iterator[InMemorySegment]:
+    """What the current generation holds of some files of the tree at `root`, and of all below where a path is that of a
+    directory, analyzed anew. What is damaged is left out."""
+    manifest = None
+    if paths:
+        with contextlib.suppress(IndexCorruptError, IndexVersionError):
+            manifest = store.manifest()
+    if manifest is None or manifest.root != root:
+        return
+    below = tuple(f"{path}/" for path in paths)
+    seen: set[str] = set()
+    for info in manifest.segments:
+        with contextlib.suppress(IndexCorruptError, IndexVersionError, FileNotFoundError):
+            segment = Segment(store.open_segment(info), info.deleted)
+            try:
+                for ordinal, row in segment.documents():
+                    asked = row.path in paths or row.path.startswith(below)
+                    if row.kind == FILE and asked and row.path not in seen:
+                        yield from repacked(segment, ordinal)
+                        seen.add(row.path)
+            finally:
+                segment.close()
 
 
 def check_kept(store: SnapshotStore, manifest: Manifest, documents: list[Document]) -> None:

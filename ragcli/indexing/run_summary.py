@@ -95,6 +95,10 @@ class RunSummary:
         """Whether any file is or was a document."""
         return bool(self._counts["new"] + self._counts["changed"] + self._counts["kept"] + len(self.failures))
 
+    def unread(self) -> set[str]:
+        """The files and directories that could not be read, so that what is stored of them stays."""
+        return {*self.failures, *(entry.path for entry in self.skipped if entry.reason == SkipReason.UNREADABLE)}
+
     def sorted_failures(self) -> list[Failure]:
         """Failures by path."""
         return [self.failures[path] for path in sorted(self.failures)]

@@ -9,7 +9,7 @@ from ragcli.indexing.added_documents import ids_digest, reconcile
 from ragcli.indexing.base_generation import base_generation
 from ragcli.indexing.index_writer import IndexWriter
 from ragcli.indexing.plan import DocAddress
-from ragcli.indexing.recovery import kept_documents
+from ragcli.indexing.recovery import kept_documents, stored_files
 from ragcli.indexing.request import IndexRequest
 from ragcli.indexing.run import Base, Published
 from ragcli.indexing.run_summary import RunSummary, pipeline_digest
@@ -91,6 +91,10 @@ class SegmentRun:
 
     def publish(self, started: int, summary: RunSummary) -> Published:
         base = self._manifest
+        if self._request.run.rebuild:
+            # A document that fails keeps what is stored of it, here as in any other run.
+            for batch in stored_files(self._store, self._request.root, summary.unread()):
+                self._open().add(batch)
         if self._writer is not None:
             reconcile(self._writer, self._documents, self._added)
             if self._outdated:
