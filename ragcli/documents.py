@@ -39,6 +39,7 @@ class SkipReason(StrEnum):
     LOCK_FILE = "lock-file"
     APPLE_DOUBLE = "apple-double"
     LFS_POINTER = "lfs-pointer"
+    WORKTREE = "worktree"
 
 
 class Skipped(NamedTuple):

@@ -96,11 +96,11 @@ def _exclude_file(directory: str, origin: str, limits: Limits) -> RuleFile | Non
     """Read `info/exclude` of a repository, of a linked worktree that of its main one; None behind a dead pointer."""
     git = os.path.join(directory, ".git")
     if not os.path.isdir(git):
-        pointer = _pointer(git)
-        if not pointer.startswith("gitdir: "):
+        target = pointer(git)
+        if not target.startswith("gitdir: "):
             return None
-        git = os.path.join(directory, pointer.removeprefix("gitdir: "))
-    common = _pointer(os.path.join(git, "commondir"))
+        git = os.path.join(directory, target.removeprefix("gitdir: "))
+    common = pointer(os.path.join(git, "commondir"))
     path = os.path.realpath(os.path.join(git, common, "info", "exclude"))
     try:
         return _read(None, path, origin, limits)
@@ -108,7 +108,8 @@ def _exclude_file(directory: str, origin: str, limits: Limits) -> RuleFile | Non
         return None
 
 
-def _pointer(path: str) -> str:
+def pointer(path: str) -> str:
+    """What one of git's pointer files says; '' where it cannot be read."""
     try:
         raw, _ = read_at(None, path, path, _POINTER_BYTES)
     except OSError:

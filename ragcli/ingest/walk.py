@@ -21,14 +21,8 @@ from ragcli.ingest.reading import BELOW_FLAGS, DIRECTORY_FLAGS, VANISHED, reason
 from ragcli.ingest.repository import scope_above, scope_inside
 from ragcli.ingest.secret_links import SecretLinks
 from ragcli.ingest.secret_names import secret_path_rule, secret_rule
-from ragcli.ingest.skips import (
-    COMPONENTS,
-    DIRECTORIES,
-    FORBIDDEN,
-    IGNORE_FILES,
-    NAMED_FILES,
-    is_lock_file,
-)
+from ragcli.ingest.skips import COMPONENTS, DIRECTORIES, FORBIDDEN, IGNORE_FILES, NAMED_FILES, is_lock_file
+from ragcli.ingest.worktrees import git_directory, is_agents_worktree, is_linked, repository_of
 
 
 def walk(root: str, options: IndexOptions) -> Walk:
@@ -76,12 +70,14 @@ def walk_file(path: str, options: IndexOptions) -> SourceFile:
 
 
 class _Frame(NamedTuple):
-    """A directory being walked; `pending` holds the names of sub-directories still to be entered, the next one last."""
+    """A directory being walked. `repository` is the git directory of the repository that it lies in; `pending` holds
+    the names of sub-directories still to be entered, the next one last."""
 
     descriptor: int
     prefix: str
     depth: int
     scope: Scope
+    repository: str
     pending: list[str]
 
 
@@ -105,7 +101,8 @@ class _Walker:
         if self._options.ignore_files:
             scope, unread = scope_above(self._root, self._limits)
             self._skipped += [Skipped(path, SkipReason.UNREADABLE, reason_of(error)) for path, error in unread]
-        stack = [self._scan(descriptor, "", 0, scope)]
+        repository = repository_of(self._root) if self._options.default_skips else ""
+        stack = [self._scan(descriptor, "", 0, scope, repository)]
         try:
             while stack:
                 frame = stack[-1]
@@ -131,13 +128,18 @@ class _Walker:
 
     def _enter(self, frame: _Frame, name: str) -> _Frame | None:
         path = frame.prefix + name
+        own = git_directory(os.path.join(self._root, path)) if self._options.default_skips else ""
+        if own and own == frame.repository and is_linked(os.path.join(self._root, path)):
+            self._skipped.append(Skipped(path, SkipReason.WORKTREE, "", True))
+            return None
         try:
             descriptor = os.open(name, BELOW_FLAGS, dir_fd=frame.descriptor)
         except OSError as error:
             self._failed(path, error, is_dir=True)
             return None
         try:
-            return self._scan(descriptor, path + "/", frame.depth + 1, descend(frame.scope, name))
+            scope = descend(frame.scope, name)
+            return self._scan(descriptor, path + "/", frame.depth + 1, scope, own or frame.repository)
         except OSError as error:
             os.close(descriptor)
             self._failed(path, error, is_dir=True)
@@ -146,7 +148,7 @@ class _Walker:
             os.close(descriptor)
             raise
 
-    def _scan(self, descriptor: int, prefix: str, depth: int, scope: Scope) -> _Frame:
+    def _scan(self, descriptor: int, prefix: str, depth: int, scope: Scope, repository: str) -> _Frame:
         """List one directory: take its files, note what is left out, and return the sub-directories to enter."""
         room = self._limits.max_entries - self._entries
         with os.scandir(descriptor) as listing:
@@ -163,7 +165,7 @@ class _Walker:
                     self._failed(path, error)
         pending = self._sort_out(entries, prefix, depth, scope)
         pending.sort(reverse=True)
-        return _Frame(descriptor, prefix, depth, scope, pending)
+        return _Frame(descriptor, prefix, depth, scope, repository, pending)
 
     def _sort_out(self, entries: list[os.DirEntry[str]], prefix: str, depth: int, scope: Scope) -> list[str]:
         directories: list[str] = []
@@ -195,6 +197,9 @@ class _Walker:
             lower in FORBIDDEN or (self._options.default_skips and not brings_back(scope, name, True))
         ):
             self._skipped.append(Skipped(path, SkipReason.DEFAULT_SKIP, lower, True))
+            return False
+        if self._options.default_skips and is_agents_worktree(path) and not brings_back(scope, name, True):
+            self._skipped.append(Skipped(path, SkipReason.WORKTREE, "", True))
             return False
         rule = ignoring_rule(scope, name, True) if scope else None
         if rule is not None:
