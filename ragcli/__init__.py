@@ -7,20 +7,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragcli.config.options import STANDARD as STANDARD
+    from ragcli.config.options import STRICT as STRICT
     from ragcli.config.options import IndexOptions as IndexOptions
     from ragcli.config.options import Limits as Limits
     from ragcli.config.options import QueryOptions as QueryOptions
+    from ragcli.config.options import SearchFilter as SearchFilter
     from ragcli.documents import ContentExtractor as ContentExtractor
     from ragcli.documents import IndexProgress as IndexProgress
     from ragcli.documents import IndexReport as IndexReport
     from ragcli.documents import NormalizedDocument as NormalizedDocument
+    from ragcli.errors import DocumentNotFoundError as DocumentNotFoundError
     from ragcli.errors import DocumentProcessingError as DocumentProcessingError
+    from ragcli.errors import FailureCode as FailureCode
+    from ragcli.errors import IndexCorruptError as IndexCorruptError
+    from ragcli.errors import IndexVersionError as IndexVersionError
+    from ragcli.errors import LockedError as LockedError
     from ragcli.errors import RagError as RagError
-    from ragcli.extract.registry import ContentExtractorRegistry as ContentExtractorRegistry
-    from ragcli.indexing.indexer import FileIndexer as FileIndexer
-    from ragcli.ingest.chunkers import CodeChunker as CodeChunker
+    from ragcli.errors import SessionNotFoundError as SessionNotFoundError
+    from ragcli.errors import SourceRejectedError as SourceRejectedError
+    from ragcli.errors import StoreError as StoreError
+    from ragcli.errors import StrictError as StrictError
+    from ragcli.errors import UsageError as UsageError
     from ragcli.ingest.chunkers import NormalizedDocumentChunker as NormalizedDocumentChunker
-    from ragcli.ingest.ingestion_service import FileIngestionService as FileIngestionService
     from ragcli.knowledge.bindings import ChatKnowledgeBinding as ChatKnowledgeBinding
     from ragcli.knowledge.declared import DeclaredKnowledge as DeclaredKnowledge
     from ragcli.knowledge.host import KnowledgeHost as KnowledgeHost
@@ -33,11 +42,13 @@ if TYPE_CHECKING:
     from ragcli.memory.streams import BM25Stream as BM25Stream
     from ragcli.memory.streams import InMemoryKnowledgeBase as InMemoryKnowledgeBase
     from ragcli.memory.streams import KnowledgeBaseStream as KnowledgeBaseStream
+    from ragcli.model import ContextPrompt as ContextPrompt
     from ragcli.model import Document as Document
     from ragcli.model import DocumentFormat as DocumentFormat
     from ragcli.model import DocumentInfo as DocumentInfo
     from ragcli.model import IndexStatus as IndexStatus
     from ragcli.model import KnowledgeBase as KnowledgeBase
+    from ragcli.model import SearchOutcome as SearchOutcome
     from ragcli.model import SearchResult as SearchResult
     from ragcli.retrieval.chunk_source import ChunkSource as ChunkSource
     from ragcli.session.manager import SessionManager as SessionManager
@@ -46,63 +57,77 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "DeclaredKnowledge": "knowledge.declared",
-    "KnowledgePaths": "knowledge.paths",
-    "KnowledgeUsage": "knowledge.values",
-    "SearchSettings": "knowledge.values",
-    "KnowledgeSourceConfig": "knowledge.values",
-    "KnowledgeEntry": "knowledge.values",
-    "KnowledgeHost": "knowledge.host",
-    "ChatKnowledgeBinding": "knowledge.bindings",
-    "KnowledgeBase": "model",
     "BM25Stream": "memory.streams",
+    "ChatKnowledgeBinding": "knowledge.bindings",
     "ChunkSource": "retrieval.chunk_source",
-    "CodeChunker": "ingest.chunkers",
     "ContentExtractor": "documents",
-    "ContentExtractorRegistry": "extract.registry",
+    "ContextPrompt": "model",
+    "DeclaredKnowledge": "knowledge.declared",
     "Document": "model",
     "DocumentFormat": "model",
     "DocumentInfo": "model",
+    "DocumentNotFoundError": "errors",
     "DocumentProcessingError": "errors",
-    "FileIndexer": "indexing.indexer",
-    "FileIngestionService": "ingest.ingestion_service",
+    "FailureCode": "errors",
     "HybridRetriever": "memory.hybrid",
     "InMemoryKnowledgeBase": "memory.streams",
+    "IndexCorruptError": "errors",
     "IndexOptions": "config.options",
     "IndexProgress": "documents",
     "IndexReport": "documents",
     "IndexStatus": "model",
+    "IndexVersionError": "errors",
+    "KnowledgeBase": "model",
     "KnowledgeBaseStream": "memory.streams",
+    "KnowledgeEntry": "knowledge.values",
+    "KnowledgeHost": "knowledge.host",
+    "KnowledgePaths": "knowledge.paths",
+    "KnowledgeSourceConfig": "knowledge.values",
+    "KnowledgeUsage": "knowledge.values",
     "Limits": "config.options",
+    "LockedError": "errors",
     "NormalizedDocument": "documents",
     "NormalizedDocumentChunker": "ingest.chunkers",
+    "QueryOptions": "config.options",
     "RagError": "errors",
     "RagService": "session.service",
+    "STANDARD": "config.options",
+    "STRICT": "config.options",
+    "SearchFilter": "config.options",
+    "SearchOutcome": "model",
     "SearchResult": "model",
-    "QueryOptions": "config.options",
+    "SearchSettings": "knowledge.values",
     "SessionManager": "session.manager",
+    "SessionNotFoundError": "errors",
+    "SourceRejectedError": "errors",
+    "StoreError": "errors",
+    "StrictError": "errors",
+    "UsageError": "errors",
 }
 
 __all__ = [
+    "STANDARD",
+    "STRICT",
     "BM25Stream",
     "ChatKnowledgeBinding",
     "ChunkSource",
-    "CodeChunker",
     "ContentExtractor",
-    "ContentExtractorRegistry",
+    "ContextPrompt",
     "DeclaredKnowledge",
     "Document",
     "DocumentFormat",
     "DocumentInfo",
+    "DocumentNotFoundError",
     "DocumentProcessingError",
-    "FileIndexer",
-    "FileIngestionService",
+    "FailureCode",
     "HybridRetriever",
     "InMemoryKnowledgeBase",
+    "IndexCorruptError",
     "IndexOptions",
     "IndexProgress",
     "IndexReport",
     "IndexStatus",
+    "IndexVersionError",
     "KnowledgeBase",
     "KnowledgeBaseStream",
     "KnowledgeEntry",
@@ -111,14 +136,22 @@ __all__ = [
     "KnowledgeSourceConfig",
     "KnowledgeUsage",
     "Limits",
+    "LockedError",
     "NormalizedDocument",
     "NormalizedDocumentChunker",
     "QueryOptions",
     "RagError",
     "RagService",
+    "SearchFilter",
+    "SearchOutcome",
     "SearchResult",
     "SearchSettings",
     "SessionManager",
+    "SessionNotFoundError",
+    "SourceRejectedError",
+    "StoreError",
+    "StrictError",
+    "UsageError",
     "__version__",
 ]
 

@@ -120,7 +120,7 @@ class IndexSearcher:
             except Exception:
                 import logging  # 5 ms that only a failure pays
 
-                logging.getLogger(__name__).debug("stream %s failed", stream, exc_info=True)
+                logging.getLogger(__name__).warning("stream %s failed and is left out", stream, exc_info=True)
                 degraded.append(stream)
         return plans, degraded
 

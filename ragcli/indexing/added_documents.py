@@ -28,6 +28,14 @@ def make_document(text: str, metadata: Metadata) -> Document:
     """
     if not text.strip():
         raise UsageError("the document has no text", "give some text, or - to read it from standard input")
+    if not isinstance(metadata, Mapping):
+        raise UsageError("the metadata are no mapping of keys to values", "give a dictionary")
+    for key, value in metadata.items():
+        if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
+            raise UsageError(
+                f"the metadata value of {key!r} is of type {type(value).__name__}",
+                "give texts, numbers, true or false, under keys that are texts",
+            )
     if "file" in metadata:
         raise UsageError("the metadata key 'file' is kept for indexed files", "use another key, such as source")
     if any(isinstance(value, float) and not math.isfinite(value) for value in metadata.values()):

@@ -48,7 +48,7 @@ class HybridRetriever:
             try:
                 results = stream.search(query, 2 * top_k)
             except Exception:
-                logging.getLogger(__name__).debug("stream %s failed", name, exc_info=True)
+                logging.getLogger(__name__).warning("stream %s failed and is left out", name, exc_info=True)
                 degraded.append(name)
                 continue
             for rank, result in enumerate(results, 1):

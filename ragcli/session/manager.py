@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 
 class SessionManager:
-    """Makes each session's RagService on first use; `engine` opens the store of each."""
+    """Makes each session's RagService on first use; `engine` opens the store of each.
 
-    def __init__(self, data_dir: str | os.PathLike[str], engine: "Engine" = EmbeddedStore) -> None:
-        self._sessions = Sessions(data_dir)
+    Without a `data_dir` it is RAGCLI_DATA_DIR, else the user's directory for data; UsageError where no home is
+    known.
+    """
+
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None, engine: "Engine" = EmbeddedStore) -> None:
+        self._sessions = Sessions(_default_place() if data_dir is None else data_dir)
         self._engine = engine
         self._services: dict[str, RagService] = {}
 
@@ -30,17 +34,17 @@ class SessionManager:
         """The service of a named session, or of an id."""
         return self._service(self._sessions.named(session))
 
-    def rag_for_path(self, path: str) -> RagService:
+    def rag_for_path(self, path: str | os.PathLike[str]) -> RagService:
         """The service of a directory's or file's own session."""
-        return self._service(self._sessions.of_root(path))
+        return self._service(self._sessions.of_root(os.fspath(path)))
 
-    def rag_for_directory(self, directory: str) -> RagService:
+    def rag_for_directory(self, directory: str | os.PathLike[str]) -> RagService:
         """The service of the nearest ancestor that is indexed; SessionNotFoundError where none is."""
-        return self._service(self._sessions.of_directory(directory))
+        return self._service(self._sessions.of_directory(os.fspath(directory)))
 
-    def root_for_directory(self, directory: str) -> str:
+    def root_for_directory(self, directory: str | os.PathLike[str]) -> str:
         """The nearest ancestor that has a session, by its name alone: also where the index is damaged; '' for none."""
-        return self._sessions.nearest(directory)
+        return self._sessions.nearest(os.fspath(directory))
 
     def union(self, sessions: Sequence[str]) -> SessionUnion:
         """Several sessions, by their names or ids, to be searched as one; UsageError where none is named."""
@@ -78,3 +82,12 @@ class SessionManager:
             check_private(self._sessions.data_dir, place.path)
             service = self._services[place.id] = RagService(place, self._sessions, engine=self._engine)
         return service
+
+
+def _default_place() -> str:
+    from ragcli.config.files import user_directory
+
+    path = os.environ.get("RAGCLI_DATA_DIR", "") or user_directory("data", os.environ)
+    if not path:
+        raise UsageError("no home directory is known to keep sessions in", "set RAGCLI_DATA_DIR to a directory")
+    return os.path.abspath(path)
