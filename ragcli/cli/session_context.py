@@ -85,7 +85,7 @@ def _settled(
     settings = settle(shared, flags, root or None, lenient)
     if not shared.quiet:
         for notice in settings.notices:
-            output.say(f"ragcli: {notice}")
+            output.say(f"ragcli: {_safe(notice)}")
     return OpenSession(service, settings, shared._replace(color=settings.color, progress=settings.progress))
 
 
@@ -115,3 +115,9 @@ def here() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise UsageError("the working directory is gone", "change to another, or name a session with -s") from None
+
+
+def _safe(text: str) -> str:
+    from ragcli.text.escapes import visible_name  # compiles an expression that most commands do without
+
+    return visible_name(text)

@@ -11,6 +11,7 @@ from ragcli.cli.search_options import Wait
 from ragcli.cli.shared_options import shared_values
 from ragcli.cli.terminal import output
 from ragcli.errors import UsageError
+from ragcli.text.escapes import visible_name
 
 if TYPE_CHECKING:
     from ragcli.session.service import RagService
@@ -30,7 +31,7 @@ def export(ctx: typer.Context, file: Target) -> int:
         return 0
     _write(service, os.path.expanduser(file))
     if not shared.quiet:
-        output.say(f"ragcli: wrote {file}")
+        output.say(f"ragcli: wrote {visible_name(file)}")
     return 0
 
 
