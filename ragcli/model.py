@@ -65,6 +65,7 @@ class SearchResult(NamedTuple):
     For files `metadata` holds symbol, qualified_symbol, kind, signature, heading, page, sheet, cells, slide, chapter,
     pointer, parser, fallback, fallback_reason ... where they apply. `parts` is each signal's share of the score.
     `source` and `root` name the session that it came from and its tree, where several were searched as one.
+    `line` is where the text begins that was asked for exactly.
     """
 
     rank: int
@@ -82,6 +83,7 @@ class SearchResult(NamedTuple):
     parts: Mapping[str, float] = {}
     source: str = ""
     root: str = ""
+    line: int | None = None
 
 
 class SearchOutcome(NamedTuple):

@@ -156,7 +156,8 @@ def _run(words: list[str]) -> int:
 
 def _usage_hint(name: str, error: Exception) -> str:
     if type(error).__name__ == "NoSuchOption" and name in ("search", "prompt", "add"):
-        return f"run: ragcli {name} --help; words that begin with a dash go behind --"
+        signed = ", or with others in quotes to leave them out: 'csrf -test'" if name == "search" else ""
+        return f"run: ragcli {name} --help; words that begin with a dash go behind --{signed}"
     return f"run: ragcli {name} --help"
 
 

@@ -23,8 +23,17 @@ class Shared(NamedTuple):
     json: bool = False
 
 
+LITERAL_WORDS = "ragcli.literal_words"
+
+
 class Command(TyperCommand):
     """A command whose help lists its own options first and the shared ones apart."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Remember how many words stand behind `--`; click takes the mark away."""
+        ctx.meta[LITERAL_WORDS] = len(args) - args.index("--") - 1 if "--" in args else 0
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Show a needed argument as `NAME`, not as Typer's `{NAME}`."""

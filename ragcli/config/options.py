@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ragcli.model import DocumentFormat
+from ragcli.model import ChunkKey, DocumentFormat
 
 MIB = 1024 * 1024
 # Seconds that a command waits for another writer of its session.
@@ -82,14 +82,32 @@ class RunOptions(NamedTuple):
 
 
 class SearchFilter(NamedTuple):
-    """Which documents a search may answer from. Globs are rg's: `!` leaves out, later wins.
+    """Which chunks a search may answer from. Globs are rg's: `!` leaves out, later wins.
 
-    Languages and formats go by their names, usual aliases and extensions.
+    Languages and formats go by their names, usual aliases and extensions. `terms` are of the stream `code`: the text of
+    every chunk holds each of them. `keys` are the chunks themselves, None for all.
     """
 
     globs: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    keys: frozenset[ChunkKey] | None = None
+
+
+class ExactText(NamedTuple):
+    """Text that every result holds, and text that none does; white space and, without `case`, case aside.
+
+    `phrases` may begin and end inside a word unless `words` is set; `whole` are words, never parts of longer ones.
+    `ranked` is what the results are ranked by.
+    """
+
+    phrases: tuple[str, ...]
+    whole: tuple[str, ...]
+    excluded: tuple[str, ...]
+    words: bool
+    case: bool
+    ranked: str
 
 
 class QueryOptions(NamedTuple):
@@ -99,3 +117,4 @@ class QueryOptions(NamedTuple):
     max_per_file: int = MAX_PER_FILE
     explain: bool = False
     where: SearchFilter = SearchFilter()
+    exact: ExactText | None = None

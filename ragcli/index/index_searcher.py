@@ -6,6 +6,7 @@ on how many sessions it is spread over.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from typing import Protocol
 
 from ragcli.analysis.analyzers import QueryTerm, code_query, english_query
 from ragcli.config.options import SearchFilter
@@ -16,14 +17,25 @@ from ragcli.index.scorers import (
     Ranges,
     ScoringPlan,
     Totals,
+    among,
     bm25_plan,
     code_idf,
     code_plan,
+    holding,
     score_clauses,
     tfidf_plan,
 )
 from ragcli.index.segment import Segment
 from ragcli.model import SCORE_DECIMALS, Candidate, CandidatePool, ChunkKey, StreamScore, place_of
+
+
+class TextMatch(Protocol):
+    """What a text must hold: `in_document` tells by all of a document whether a chunk of it may match."""
+
+    def __call__(self, text: str) -> bool: ...
+
+    def in_document(self, raw: bytes) -> bool: ...
+
 
 DocumentFilter = Callable[[DocumentRow], bool]
 EVERYTHING = SearchFilter()
@@ -71,8 +83,7 @@ class IndexSearcher:
         add = score_clauses
         if sum(plan.postings for plan in plans.values()) > DENSE_POSTINGS:
             from ragcli.index.scoring_numpy import score_with_numpy as add
-        predicate = None if where == EVERYTHING else self._predicates(where)
-        allowed = [self._allowed(number, predicate) for number in range(len(self._segments))]
+        allowed = self._allowed(where)
         scores = {stream: add(plan, self._segments) for stream, plan in plans.items()}
         rankings = {
             stream: self._ranking(found, allowed, depths[stream], per_document) for stream, found in scores.items()
@@ -88,6 +99,25 @@ class IndexSearcher:
     def texts(self, keys: Sequence[ChunkKey]) -> list[str]:
         """The texts of chunks, in the order of their keys."""
         return [self._text(key) for key in keys]
+
+    def scan(self, matches: TextMatch, where: SearchFilter, most: int) -> list[Candidate]:
+        """The first `most` chunks by path and line whose text matches; reads every text until then."""
+        found: list[Candidate] = []
+        allowed = self._allowed(where)
+        likely: dict[tuple[int, int, int], bool] = {}  # small documents share a block of text
+        documents = [(number, ordinal) for number, one in enumerate(self._segments) for ordinal in one.live_docs()]
+        for number, ordinal in sorted(documents, key=self._document_place):
+            segment = self._segments[number]
+            chunks = among(segment.chunk_range(ordinal), allowed[number])
+            span = segment.text_span(ordinal)
+            if chunks and (number, *span) not in likely:
+                likely[number, *span] = matches.in_document(segment.span_text(*span))
+            if chunks and likely[number, *span]:
+                keys = [ChunkKey(number, chunk) for first, end in chunks for chunk in range(first, end)]
+                found += (self._candidate(key, {}, {}) for key in keys if matches(self._text(key)))
+            if len(found) >= most:
+                break
+        return found[:most]
 
     def _text(self, key: ChunkKey) -> str:
         segment = self._segments[key.segment]
@@ -124,10 +154,19 @@ class IndexSearcher:
                 degraded.append(stream)
         return plans, degraded
 
-    def _allowed(self, number: int, where: DocumentFilter | None) -> Ranges | None:
-        """The chunk ranges that may be shown; None for all of them."""
-        if where is None:
-            return None
+    def _allowed(self, where: SearchFilter) -> list[Ranges | None]:
+        """For each segment the chunk ranges that may be shown; None for all of them."""
+        documents = where._replace(terms=(), keys=None)
+        predicate = None if documents == EVERYTHING else self._predicates(documents)
+        allowed: list[Ranges | None] = []
+        for number, segment in enumerate(self._segments):
+            ranges = None if predicate is None else self._of_documents(number, predicate)
+            if where.keys is not None:
+                ranges = among(sorted(key.chunk for key in where.keys if key.segment == number), ranges)
+            allowed.append(holding(segment, where.terms, ranges) if where.terms else ranges)
+        return allowed
+
+    def _of_documents(self, number: int, where: DocumentFilter) -> Ranges:
         segment = self._segments[number]
         ranges: Ranges = []
         for ordinal in range(segment.totals.documents):
@@ -158,8 +197,12 @@ class IndexSearcher:
         return {key: StreamScore(rank, score) for rank, (score, key) in enumerate(kept, 1) if score > 0.0}
 
     def _place(self, key: ChunkKey) -> tuple[str, str, str, int]:
-        row = self._document((key.segment, self._segments[key.segment].document_of(key.chunk)))
-        return self._sources[key.segment], row.kind, row.path, key.chunk
+        document = key.segment, self._segments[key.segment].document_of(key.chunk)
+        return *self._document_place(document), key.chunk
+
+    def _document_place(self, document: tuple[int, int]) -> tuple[str, str, str]:
+        row = self._document(document)
+        return self._sources[document[0]], row.kind, row.path
 
     def _candidate(
         self,

@@ -112,6 +112,21 @@ def tfidf_plan(segments: Sequence[Segment], totals: Totals, terms: Sequence[Quer
     return ScoringPlan(clauses, 0.0, more, cosine=True)
 
 
+def holding(segment: Segment, terms: Sequence[str], within: Ranges | None) -> Ranges:
+    """The ranges of the chunks of a segment, `within` others, whose text holds each of the terms of the code stream."""
+    lists = sorted((segment.postings(CODE_FIELD + term.encode("utf-8", "replace")) for term in terms), key=len)
+    chunks = {posting >> FREQUENCY_BITS for posting in lists[0]}
+    for postings in lists[1:]:
+        chunks &= {posting >> FREQUENCY_BITS for posting in postings}
+    return among(sorted(chunks), within)
+
+
+def among(chunks: Iterable[int], within: Ranges | None) -> Ranges:
+    """Chunks as ranges, those `within` others."""
+    kept: Scores = dict.fromkeys(chunks, 0.0)
+    return [(chunk, chunk + 1) for chunk in sorted(kept if within is None else _within(kept, within))]
+
+
 def score_clauses(plan: ScoringPlan, segments: Sequence[Segment]) -> list[ChunkScores]:
     """The scores of a plan, segment by segment, in dictionaries: right for few postings."""
     scores: list[Scores] = [{} for _ in segments]

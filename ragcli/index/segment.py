@@ -17,6 +17,7 @@ from ragcli.errors import REBUILD_HINT, IndexCorruptError
 from ragcli.index.doc_table import ChunkRow, DocumentRow, unpack_chunk, unpack_document
 from ragcli.index.postings import FREQUENCY_BITS, unpack_f64, unpack_u32, unpack_u64
 from ragcli.index.segment_format import HEADER_SIZE, SegmentTotals
+from ragcli.index.text_blocks import joined_blocks
 
 # A block holds TEXT_BLOCK_BYTES and at most one chunk more; this is far above what an honest writer makes.
 MAX_BLOCK_BYTES = 1 << 20
@@ -206,6 +207,13 @@ class Segment:
         if row.start + row.length > len(raw):
             raise self._damaged("text")
         return raw[row.start : row.start + row.length]
+
+    def span_text(self, begin: int, end: int) -> bytes:
+        """The text of all blocks of a `text_span` as UTF-8."""
+        try:
+            return joined_blocks(self._part("text", begin, end - begin), MAX_BLOCK_BYTES)
+        except zlib.error as error:
+            raise self._damaged("text") from error
 
     def _inflated_block(self, offset: int, size: int) -> bytes:
         """A text block; the last one asked for is kept, since neighbours share it."""

@@ -5,7 +5,19 @@ from typing import Protocol
 
 from ragcli.analysis.analyzers import QueryTerm
 from ragcli.config.options import SearchFilter
-from ragcli.model import CandidatePool, ChunkKey
+from ragcli.model import Candidate, CandidatePool, ChunkKey
+
+
+class TextMatch(Protocol):
+    """What a text must hold."""
+
+    def __call__(self, text: str) -> bool:
+        """Whether the text of a chunk matches."""
+        ...
+
+    def in_document(self, raw: bytes) -> bool:
+        """Whether a chunk of a document may match, by all its text in UTF-8."""
+        ...
 
 
 class ChunkSource(Protocol):
@@ -37,4 +49,11 @@ class ChunkSource(Protocol):
 
     def texts(self, keys: Sequence[ChunkKey]) -> list[str]:
         """The texts of chunks, in the order of their keys."""
+        ...
+
+    def scan(self, matches: TextMatch, where: SearchFilter, most: int) -> list[Candidate]:
+        """The first `most` chunks by path and line whose text matches, of the documents that `where` lets through.
+
+        They have no place in any stream. It reads every text until then.
+        """
         ...

@@ -37,7 +37,9 @@ def result_value(result: SearchResult, *, ranked: bool = True, wanted: excerpt.T
         value |= {"source": result.source, **_named("root", result.root)}
     value |= _named("file", result.file)
     value |= {"start_line": result.start_line, "end_line": result.end_line}
-    if wanted is not None:
+    if result.line is not None:
+        value["line"] = result.line
+    elif wanted is not None:
         value["line"] = result.start_line + excerpt.best_line(excerpt.lines_of(result.content), wanted)
     if ranked:
         value["score"] = result.score
@@ -50,7 +52,7 @@ def result_value(result: SearchResult, *, ranked: bool = True, wanted: excerpt.T
     if result.file:
         value |= {key: result.metadata[key] for key in _PROVENANCE if key in result.metadata}
         others = sorted(set(result.metadata) - set(_PROVENANCE) - _OWN_KEYS)
-        value |= {key: result.metadata[key] for key in others}
+        value |= {key: result.metadata[key] for key in others if key not in value}
     else:
         value["metadata"] = dict(sorted(result.metadata.items()))
     if result.stale is not None:

@@ -1,7 +1,7 @@
 """Search pinned generations, one session's or several as one collection, and show what was found."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragcli.config.options import QueryOptions, SearchFilter
@@ -93,7 +93,14 @@ def answer(
 
     `homes` are by the candidates' source, which is '' where there is one.
     """
-    ranked, pool = retrieve(chunks, query, top_k, options)
+    line_of: Callable[[str], int] | None = None
+    if options.exact is None:
+        ranked, pool = retrieve(chunks, query, top_k, options)
+    else:
+        from ragcli.retrieval.exact_text import ExactMatcher, retrieve_exact
+
+        ranked, pool = retrieve_exact(chunks, top_k, options, options.exact)
+        line_of = ExactMatcher(options.exact).first_line
     texts = chunks.texts([entry.candidate.key for entry in ranked])
     results = []
     for number, (entry, text) in enumerate(zip(ranked, texts, strict=True), 1):
@@ -101,7 +108,8 @@ def answer(
         home = homes[candidate.source]
         parts = entry.parts if options.explain else {}
         stale = home.freshness.is_stale(candidate)
-        results.append(search_result(number, candidate, entry.score, text, stale, parts, home.root))
+        result = search_result(number, candidate, entry.score, text, stale, parts, home.root)
+        results.append(result if line_of is None else result._replace(line=result.start_line + line_of(text)))
     return results, pool
 
 

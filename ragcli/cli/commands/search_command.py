@@ -9,6 +9,10 @@ import typer
 from ragcli.cli import session_context
 from ragcli.cli.knowledge_options import KnowledgeFlags, knowledge_flags
 from ragcli.cli.search_options import (
+    AnyPhrase,
+    CaseSensitive,
+    ExactFlags,
+    FixedStrings,
     Formats,
     Fresh,
     Globs,
@@ -16,6 +20,8 @@ from ragcli.cli.search_options import (
     MaxPerFile,
     NoSignals,
     Strings,
+    WordMatch,
+    literal_parts,
     query_text,
     search_settings,
     signals_flag,
@@ -23,7 +29,7 @@ from ragcli.cli.search_options import (
 from ragcli.cli.shared_options import Shared, shared_values
 from ragcli.cli.terminal import output
 from ragcli.cli.terminal.notices import refresh, tell
-from ragcli.config.options import QueryOptions
+from ragcli.config.options import QueryOptions, SearchFilter
 from ragcli.errors import UsageError
 from ragcli.model import SearchOutcome
 
@@ -71,16 +77,22 @@ def search(
     null: Null = False,
     explain: Explain = False,
     no_signals: NoSignals = False,
+    fixed_strings: FixedStrings = False,
+    word_regexp: WordMatch = False,
+    case_sensitive: CaseSensitive = False,
+    any_phrase: AnyPhrase = False,
 ) -> int:
     """Find the chunks that answer a query, best first.
 
     Exit code 0 when something was found, 1 when not. With -q nothing is printed.
+
+    Every result holds a "quoted phrase" and each +word of the query, and none holds a -word, case and white space
+    aside: ragcli search 'csrf "token missing" -test'. Words behind -- are taken as they are.
     """
     shared = shared_values(ctx)
     _check_output(shared, batch=batch, plain=plain, pretty=pretty, jsonl=jsonl, files=files, null=null)
-    if bool(query) == batch:
-        wrong = "--batch takes its queries from standard input" if batch else "no query given"
-        raise UsageError(wrong, "run: ragcli search --help")
+    texts = _query_parts(ctx, query or [], batch)
+    exact = ExactFlags(fixed_strings, word_regexp, case_sensitive, any_phrase)
     declared = knowledge_flags(ctx)
     flags: dict[str, Any] = {"max_per_file": max_per_file, "signals": signals_flag(no_signals)}
     form = {"jsonl": jsonl, "files": files, "null": null, "plain": plain, "pretty": pretty, "explain": explain}
@@ -88,15 +100,17 @@ def search(
         if fresh:
             raise UsageError("--fresh goes with a session's own index", "run: ragcli knowledge refresh")
         settled = session_context.settle(shared, flags, None)
-        where = search_settings(settled, glob, language, format, explain=explain)
+        where = search_settings(settled, glob, language, format, explain=explain, exact=exact.read(*texts))
         return _show(_declared(declared, shared, query or [], k, where), shared, context, **form)
     service, settled, shared = session_context.opened(shared, k=k, **flags)
-    settings = search_settings(settled, glob, language, format, explain=explain)
+    asked = None if batch else exact.read(*texts)
+    settings = search_settings(settled, glob, language, format, explain=explain, exact=asked)
     if fresh:
         refresh(service, settled, shared)
     if batch:
-        return _batch(service, settled.k, settings, shared)
+        return _batch(service, settled.k, settings, shared, exact)
     outcome = service.query(query_text(query or []), settled.k, settings)
+    _say_without_filter(service, outcome, settings, shared)
     return _show(outcome, shared, context, **form)
 
 
@@ -137,6 +151,13 @@ def _declared(
     return knowledge_context.opened(flags, shared).search(flags.knowledge, query_text(words), chosen, options)
 
 
+def _query_parts(ctx: typer.Context, query: list[str], batch: bool) -> tuple[str, str]:
+    if bool(query) == batch:
+        wrong = "--batch takes its queries from standard input" if batch else "no query given"
+        raise UsageError(wrong, "run: ragcli search --help")
+    return literal_parts(ctx, query)
+
+
 def _check_output(
     shared: Shared, *, batch: bool, null: bool, files: bool, plain: bool, pretty: bool, jsonl: bool
 ) -> None:
@@ -150,7 +171,30 @@ def _check_output(
         raise UsageError(f"--batch prints JSON lines and excludes {names[0]}", "leave one of them out")
 
 
-def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared) -> int:
+def _say_without_filter(service: "RagService", outcome: SearchOutcome, settings: QueryOptions, shared: Shared) -> None:
+    """Say what a search that found nothing would find without its filter: exact text first, else files."""
+    if outcome.results or shared.quiet:
+        return
+    if settings.exact is not None:
+        what, wider = "holds all of the exact text", settings._replace(exact=None)
+    elif settings.where != SearchFilter():
+        what, wider = "of the chosen files matches", settings._replace(where=SearchFilter())
+    else:
+        return
+    from ragcli.cli.rendering.shown_paths import result_path, working_directory
+    from ragcli.text.escapes import visible_name
+
+    outcome = service.query(settings.exact.ranked if settings.exact else outcome.query, 10, wider)
+    if outcome.results:
+        first = outcome.results[0]
+        place = f"{visible_name(result_path(outcome.root, first, working_directory()))}:{first.start_line}"
+        count = f"{len(outcome.results)} results" if len(outcome.results) < 10 else "10 or more"
+        output.say(f"ragcli: nothing {what}; without that filter there are {count}, first {place}")
+    else:
+        output.say(f"ragcli: nothing {what}, and nothing matches without that filter")
+
+
+def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared, exact: ExactFlags) -> int:
     """Answer each line of standard input with one JSON object a line, in order, as soon as it is known."""
     import signal
 
@@ -162,7 +206,7 @@ def _batch(service: "RagService", k: int, settings: QueryOptions, shared: Shared
     for raw in sys.stdin.buffer:
         query = raw.decode("utf-8", "replace").rstrip("\r\n")
         try:
-            outcome = service.query(query, k, settings)
+            outcome = service.query(query, k, settings._replace(exact=exact.read(query)))
         except UsageError as error:
             wrong = True
             output.write_json({"schema": SCHEMA, "query": query, "error": error.message, "results": []})

@@ -30,7 +30,7 @@ def plain(outcome: SearchOutcome, terminal: Terminal, cwd: str) -> Iterator[str]
     wanted = excerpt.terms(outcome.query)
     for result in outcome.results:
         lines = excerpt.lines_of(result.content)
-        best = excerpt.best_line(lines, wanted)
+        best = excerpt.best_line(lines, wanted) if result.line is None else _exact_line(result, lines)
         path = paint(terminal, PATH, visible_name(result_path(outcome.root, result, cwd)))
         number = paint(terminal, NUMBER, str(result.start_line + best))
         text = _highlighted(visible(lines[best]), wanted, terminal) if terminal.color else visible(lines[best])
@@ -90,7 +90,13 @@ def _own_metadata(result: SearchResult) -> str:
 
 def _excerpt(result: SearchResult, wanted: excerpt.Terms, terminal: Terminal, context: int | None) -> Iterator[str]:
     lines = excerpt.lines_of(result.content)
-    if context is None:
+    if result.line is not None:
+        best = _exact_line(result, lines)
+        span = (best, min(best + EXCERPT_LINES, len(lines)))
+        start, stop = (
+            _without_blank_edges(lines, *span) if context is None else excerpt.around(best, context, len(lines))
+        )
+    elif context is None:
         start, stop = _without_blank_edges(lines, *excerpt.window(lines, wanted, EXCERPT_LINES))
     else:
         start, stop = excerpt.around(excerpt.best_line(lines, wanted), context, len(lines))
@@ -129,6 +135,11 @@ def _explanation(result: SearchResult) -> Iterator[str]:
     yield f"   score {result.score:.9g}" + (f" from {streams}" if streams else "")
     for name, share in sorted(result.parts.items()):
         yield f"   {share:+.9g} {visible_name(name)}"
+
+
+def _exact_line(result: SearchResult, lines: list[str]) -> int:
+    """The index of the line on which the exact text of a result begins."""
+    return min(max((result.line or 0) - result.start_line, 0), len(lines) - 1)
 
 
 def _without_blank_edges(lines: list[str], start: int, stop: int) -> excerpt.Span:
