@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from ragcli.cli.search_options import ExactFlags
 from ragcli.config.options import STANDARD, IndexOptions, QueryOptions
-from ragcli.session.service import RagService, SessionManager
+from ragcli.session.manager import SessionManager
+from ragcli.session.service import RagService
 
 
 class Message(NamedTuple):
