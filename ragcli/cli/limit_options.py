@@ -27,7 +27,7 @@ _MEANING = {
     "max_xml_depth": "Depth of XML.",
     "max_xml_nodes": "Nodes of XML.",
     "max_inflation": "Inflated size of a packed file, as a multiple of its raw cap.",
-    "extraction_seconds": "Seconds that one extraction may take.",
+    "extraction_seconds": "Seconds of processor time of one extraction, and ten times as many by the clock.",
     "extraction_memory": "Bytes of memory that one extraction may take.",
     "max_ignore_bytes": "Bytes of one ignore file.",
     "max_ignore_rules": "Rules of one ignore file.",

@@ -31,7 +31,9 @@ def file_text(path: str, options: IndexOptions) -> str:
     )
     for outcome in pool.run([(file,)]):
         for failure in outcome.failures:
-            raise UsageError(f"{path} cannot be added: {failure_reason(failure)}", "see the limits: ragcli add --help")
+            raise UsageError(
+                f"{path} cannot be added: {failure_reason(failure, limits)}", "see the limits: ragcli add --help"
+            )
         [[(text, problem)]] = outcome.results
     if problem:
         raise UsageError(f"{path} cannot be added: {problem}", "a text, or a document that index reads, can be added")

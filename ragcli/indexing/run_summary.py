@@ -2,15 +2,16 @@
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragcli.analysis.analyzers import ANALYZERS
-from ragcli.config.options import IndexOptions
+from ragcli.config.options import IndexOptions, Limits
 from ragcli.documents import FileCounts, Skipped, SkipReason, SourceFile, Walk
 from ragcli.errors import FailureCode, SourceRejectedError, StrictError
-from ragcli.extract.registry import SPECS
+from ragcli.extract.registry import OUT_OF_MEMORY, SPECS
 from ragcli.index.manifest import options_to_plain
 from ragcli.indexing.ingest_task import FAILED, NEW, SAME, FileOutcome, WorkItem
 from ragcli.ingest.chunkers import NormalizedDocumentChunker
@@ -18,10 +19,10 @@ from ragcli.ingest.patterns import unmatched
 from ragcli.model import Failure
 from ragcli.store import stat_cache as stats
 from ragcli.store.stat_cache import FileState
-from ragcli.workers.batch import ItemFailure
+from ragcli.workers.batch import PATIENCE, ItemFailure
 
-# A failure of time or memory may not come again; the others would, on the same bytes with the same extractor.
-_PASSING = ("timed out", "out of memory", "crashed")
+# A failure of a busy machine may not come again; the others would, on the same bytes, extractor and limits.
+_PASSING = ("no answer", "out of memory", "crashed")
 
 
 def pipeline_digest(options: IndexOptions) -> str:
@@ -137,17 +138,27 @@ def nothing_usable(root: str, skipped: Sequence[Skipped]) -> SourceRejectedError
     )
 
 
-_KINDS = {"timeout": "timed out", "crash": "crashed the reader", "memory": "out of memory"}
-
-
-def failed_outcome(failure: ItemFailure[WorkItem]) -> FileOutcome:
+def failed_outcome(failure: ItemFailure[WorkItem], limits: Limits) -> FileOutcome:
     """What became of a file whose reading failed a worker."""
-    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, failure_reason(failure))
+    return FileOutcome(failure.item.file, FAILED, FailureCode.EXTRACTION.value, failure_reason(failure, limits))
 
 
-def failure_reason(failure: ItemFailure[Any]) -> str:
-    """Why a worker gave up an item, in words."""
-    return _KINDS.get(failure.kind, f"reader failed: {failure.detail}")
+def failure_reason(failure: ItemFailure[Any], limits: Limits) -> str:
+    """Why a worker gave up an item, in words; a limit is named with the flag that raises it."""
+    seconds, memory = limits.extraction_seconds, limits.extraction_memory
+    flag = f"(extraction_seconds; raise it with --extraction-seconds {math.ceil(seconds * 4)})"
+    match failure.kind:
+        case "timeout":
+            return f"timed out: it takes more than {seconds:g} s of processor time {flag}"
+        case "stall":
+            return f"no answer in {seconds * PATIENCE:g} s: a busy machine, or a limit too low {flag}"
+        case "memory":
+            flag = f"(extraction_memory; raise it with --extraction-memory {memory * 4})"
+            return f"{OUT_OF_MEMORY}: it takes more than {memory:,} bytes {flag}"
+        case "crash":
+            return "crashed the reader"
+        case _:
+            return f"reader failed: {failure.detail}"
 
 
 def unused_patterns(options: IndexOptions, found: Walk) -> list[str]:

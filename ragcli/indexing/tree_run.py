@@ -164,7 +164,8 @@ class _TreeRun:
                 for packed in result.packed:
                     self._run.add(packed)
                 yield from result.outcomes
-            yield from map(failed_outcome, outcome.failures)
+            limits = self._request.options.limits
+            yield from (failed_outcome(failure, limits) for failure in outcome.failures)
 
     def _new_pool(self, workers: int) -> WorkerPool:
         limits = self._request.options.limits

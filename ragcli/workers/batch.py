@@ -4,11 +4,14 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-FailureKind = Literal["timeout", "crash", "memory", "error"]
+# Seconds of the clock for each second of processor time: how long a worker waits for a busy machine or a slow disk.
+PATIENCE = 10.0
+# "timeout" is of processor time, and comes again on the same item; "stall" is of the clock, and may not.
+FailureKind = Literal["timeout", "stall", "crash", "memory", "error"]
 
 
 class Work(NamedTuple, Generic[Item]):
-    """What one call of the function works on, and the seconds it may take."""
+    """What one call of the function works on, and the seconds of processor time it may take."""
 
     items: tuple[Item, ...]
     seconds: float

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple
 
-# Answer: length of the body, status, 1 if this worker wants to be replaced. Request: the length alone, then a pickle.
+# Answer: length of the body, status, 1 if this worker wants to be replaced. Request: the length alone, then a pickle of
+# the items and the seconds of processor time that they may take.
 HEADER = struct.Struct("<QBB")
 LENGTH = struct.Struct("<Q")
 READY, BROKEN, DONE, MEMORY, ERROR = range(5)
@@ -27,6 +28,7 @@ RECYCLE_AFTER = 16
 RECYCLE_SHARE = 4
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_LEAST_SECONDS, _MOST_SECONDS = 0.001, 1e8  # 0 would stop the timer
 # Of 1000 (proc(5)). When the machine runs out of memory, the kernel should take a worker, whose document then fails,
 # and not the process that holds the run.
 OOM_SCORE = b"500"
@@ -69,6 +71,7 @@ def _serve(setup: Setup, requests: BinaryIO, replies: int, baseline: int) -> Non
     served = 0
     while request := _read(requests):
         status, body = _answer(setup.function, request)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         del request
         served += 1
         grown = _address_space() - baseline if served >= RECYCLE_AFTER and setup.memory else 0
@@ -77,9 +80,15 @@ def _serve(setup: Setup, requests: BinaryIO, replies: int, baseline: int) -> Non
 
 
 def _answer(function: Callable[[tuple[Any, ...]], Any], request: bytes) -> tuple[int, bytes]:
+    """Call the function on a request (items, seconds of processor time); past them the kernel ends the process.
+
+    Nobody handles SIGPROF, so that no parser, not even one that is stuck in C, outlives its time.
+    """
     # SystemExit and GeneratorExit out of a parser are its failure too; KeyboardInterrupt cannot come (SIG_IGN).
     try:
-        return DONE, dump(function(load(request)))
+        items, seconds = load(request)
+        signal.setitimer(signal.ITIMER_PROF, min(max(seconds, _LEAST_SECONDS), _MOST_SECONDS))
+        return DONE, dump(function(items))
     except MemoryError:
         return MEMORY, b""
     except BaseException as error:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ragcli.workers.batch import Batch, BatchOutcome, FailureKind, ItemFailure, PoolTask, Work
+from ragcli.workers.batch import PATIENCE, Batch, BatchOutcome, FailureKind, ItemFailure, PoolTask, Work
 from ragcli.workers.process import launch
 from ragcli.workers.scheduler import Scheduler
 
@@ -23,8 +23,8 @@ class WorkerPool:
     """Workers for one run of batches. They may start before the batches are known; `close` ends them.
 
     `function` is a module-level function, or a functools.partial of one, which carries what all batches share. A batch
-    that fails or takes longer than `batch_seconds` is run again item by item, `seconds_per_item` each; what fails
-    alone in a fresh worker is a failure. `memory` is the address space in bytes that a worker may take beyond what its
+    that fails or takes more than `batch_seconds` of processor time is run again item by item, `seconds_per_item` each;
+    what fails alone in a fresh worker is a failure. `patience` times as long by the clock ends it too. `memory` is the address space in bytes that a worker may take beyond what its
     `preload` modules need (0: no limit; only where the system has the limit). `debug` lets workers write to standard
     error. With no workers, and on Windows, all runs in this process, without any limit.
     """
@@ -39,6 +39,7 @@ class WorkerPool:
         memory: int = 0,
         preload: tuple[str, ...] = (),
         debug: bool = False,
+        patience: float = PATIENCE,
     ) -> None:
         self._function = function
         self._workers = workers
@@ -46,7 +47,7 @@ class WorkerPool:
         self._together = batch_seconds
         self._pool: Scheduler | None = None
         if workers > 0 and sys.platform != "win32":  # no selectable pipes there
-            self._pool = Scheduler(launch(function, memory, preload, debug), workers)
+            self._pool = Scheduler(launch(function, memory, preload, debug), workers, patience)
 
     def start(self) -> None:
         """Start the workers now."""

@@ -14,6 +14,7 @@ START_ATTEMPTS = 3
 # Time counts against a worker only while the pool waits for it: not while the caller works on an outcome, not while the
 # whole program is stopped (Ctrl-Z). So a wait counts for no more than was asked, and little is asked at a time.
 TICK = 0.5
+OUT_OF_TIME = "SIGPROF"  # the signal of the timer that a worker sets itself
 NO_WORKERS = "to work in this process only, set workers to 0"
 
 
@@ -38,8 +39,9 @@ class _Slot:
 class Scheduler:
     """Jobs in, settled batches out. Workers start when there is work for them, unless `start` is called before."""
 
-    def __init__(self, plan: Launch, workers: int) -> None:
+    def __init__(self, plan: Launch, workers: int, patience: float) -> None:
         self._plan = plan
+        self._patience = patience
         self._workers = workers
         self._jobs: deque[PoolTask] = deque()
         self._slots: list[_Slot] = []
@@ -71,7 +73,7 @@ class Scheduler:
             if slot in self._slots and mask & selectors.EVENT_READ:
                 self._receive(slot)
         for slot in [slot for slot in self._slots if slot.tasks and slot.deadline <= self._clock]:
-            self._lose(slot, "timeout")
+            self._lose(slot, "stall")
         self._assign()
 
     def close(self) -> None:
@@ -89,8 +91,8 @@ class Scheduler:
             task = self._jobs.popleft()
             slot.tasks.append(task)
             if slot.ready and len(slot.tasks) == 1:
-                slot.deadline = self._clock + task.work.seconds
-            slot.process.send(wire.dump(task.work.items))
+                slot.deadline = self._clock + self._patience * task.work.seconds
+            slot.process.send(wire.dump((task.work.items, task.work.seconds)))
             self._flush(slot)
 
     def _free(self, fresh: bool) -> _Slot | None:
@@ -156,7 +158,7 @@ class Scheduler:
 
     def _begin(self, slot: _Slot) -> None:
         if slot.tasks:
-            slot.deadline = self._clock + slot.tasks[0].work.seconds
+            slot.deadline = self._clock + self._patience * slot.tasks[0].work.seconds
 
     def _settle(self, slot: _Slot, reply: Reply) -> None:
         task = slot.tasks.popleft()
@@ -183,6 +185,8 @@ class Scheduler:
     def _lose(self, slot: _Slot, kind: FailureKind) -> None:
         """A worker died or overran: kill it and see to its task."""
         detail = slot.process.ended() if kind == "crash" else ""
+        if detail == OUT_OF_TIME:
+            kind, detail = "timeout", ""
         task = slot.tasks.popleft() if slot.ready and slot.tasks else None
         self._end(slot)
         if task:
