@@ -205,7 +205,8 @@ def test_time_in_which_the_program_is_stopped_does_not_count(tmp_path):
         "from ragcli.workers.pool import WorkerPool\n"
         "from tests.worker_functions import act\n"
         "print('up', flush=True)\n"
-        "print([o.failures for o in WorkerPool(act, workers=2, seconds_per_item=2, patience=1).run([(('sleep', 1),)] * 2)])\n"
+        "pool = WorkerPool(act, workers=2, seconds_per_item=2, patience=1)\n"
+        "print([o.failures for o in pool.run([(('sleep', 1),)] * 2)])\n"
     )
     parent = start(script, start_new_session=True)
     with parent:

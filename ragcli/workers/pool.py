@@ -24,9 +24,10 @@ class WorkerPool:
 
     `function` is a module-level function, or a functools.partial of one, which carries what all batches share. A batch
     that fails or takes more than `batch_seconds` of processor time is run again item by item, `seconds_per_item` each;
-    what fails alone in a fresh worker is a failure. `patience` times as long by the clock ends it too. `memory` is the address space in bytes that a worker may take beyond what its
-    `preload` modules need (0: no limit; only where the system has the limit). `debug` lets workers write to standard
-    error. With no workers, and on Windows, all runs in this process, without any limit.
+    what fails alone in a fresh worker is a failure. `patience` times as long by the clock ends it too. `memory` is the
+    address space in bytes that a worker may take beyond what its `preload` modules need (0: no limit; only where the
+    system has the limit). `debug` lets workers write to standard error. With no workers, and on Windows, all runs in
+    this process, without any limit.
     """
 
     def __init__(
