@@ -23,6 +23,7 @@ def test_a_file_that_timed_out_names_the_flag_and_waits_until_it_or_the_limit_ch
     assert seen == ["ok.txt", "rows.csv"]
     assert failed == [("rows.csv", "timed out: it takes more than 0.1 s of processor time"
                        " (extraction_seconds; raise it with --extraction-seconds 1)")]  # fmt: skip
+    assert looked_at(rag, root, limits)[1] == failed  # files this young are read again once (the racy rule)
     assert looked_at(rag, root, limits) == ([], failed)
     write(root, {"other.txt": "new\n"})
     assert looked_at(rag, root, limits) == (["other.txt"], failed)
