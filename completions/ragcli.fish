@@ -92,7 +92,7 @@ complete -c ragcli -n '__ragcli_is index' -l max-zip-entries -x -d 'Entries of a
 complete -c ragcli -n '__ragcli_is index' -l max-xml-depth -x -d 'Depth of XML. (standard 256, strict 256)'
 complete -c ragcli -n '__ragcli_is index' -l max-xml-nodes -x -d 'Nodes of XML. (standard 20,000,000, strict 1,000,000)'
 complete -c ragcli -n '__ragcli_is index' -l max-inflation -x -d 'Inflated size of a packed file, as a multiple of its raw cap. (standard 8, strict 8)'
-complete -c ragcli -n '__ragcli_is index' -l extraction-seconds -x -d 'Seconds that one extraction may take. (standard 30.0, strict 30.0)'
+complete -c ragcli -n '__ragcli_is index' -l extraction-seconds -x -d 'Seconds of processor time of one extraction, and ten times as many by the clock. (standard 30.0, strict 30.0)'
 complete -c ragcli -n '__ragcli_is index' -l extraction-memory -x -d 'Bytes of memory that one extraction may take. (standard 1,073,741,824, strict 1,073,741,824)'
 complete -c ragcli -n '__ragcli_is index' -l max-ignore-bytes -x -d 'Bytes of one ignore file. (standard 65,536, strict 65,536)'
 complete -c ragcli -n '__ragcli_is index' -l max-ignore-rules -x -d 'Rules of one ignore file. (standard 1,024, strict 1,024)'
