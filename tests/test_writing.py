@@ -16,6 +16,7 @@ from ragcli.index.index_searcher import IndexSearcher
 from ragcli.index.manifest import SegmentInfo
 from ragcli.index.merge_policy import MAX_PER_CLASS, MERGED_CHUNKS, merge_group
 from ragcli.index.scorers import Totals
+from ragcli.index.segment_buffer import SegmentBuffer
 from ragcli.indexing import ingest_task as pipeline
 from ragcli.ingest.ingestion_service import Failed, FileIngestionService
 from ragcli.store.directory import OsDirectory, write_file
@@ -94,4 +95,6 @@ def test_a_document_out_of_memory_is_for_a_fresh_process_to_try(
     monkeypatch.setattr(FileIngestionService, "ingest", lambda *_: failed)
 
     with pytest.raises(MemoryError):
-        pipeline.process(pipeline.IngestJob(str(tmp_path), IndexOptions()), [pipeline.WorkItem(file, b"")])
+        pipeline.process(
+            pipeline.IngestJob(str(tmp_path), IndexOptions(), SegmentBuffer), [pipeline.WorkItem(file, b"")]
+        )

@@ -1,6 +1,6 @@
 """Put a short mark in place of data that is embedded in text (base64, data URIs). Line ends stay where they were.
 
-Pictures, fonts and keys spelt as letters answer no question, fill a prompt, and make chunks of noise.
+Pictures, fonts and certificates spelt as letters answer no question, fill a prompt, and make chunks of noise.
 """
 
 import re
@@ -70,6 +70,8 @@ def _marked_uri(found: re.Match[str]) -> str:
 
 def _marked_lines(found: re.Match[str]) -> str:
     """Mark the first line of wrapped base64 and empty the others; what stands around the data stays."""
+    if "PRIVATE KEY-----" in found.string[max(found.start() - 80, 0) : found.start() + 80]:
+        return found[0]  # a secret is told and masked as one, which needs to see it
     lines = found[0].split("\n")
     runs = [run[0] if (run := _LINE_RUN.search(line)) else "" for line in lines]
     if not is_encoded("".join(runs)):

@@ -67,7 +67,8 @@ def _lines(body: str, pattern: str) -> list[str]:
     body = unicodedata.normalize("NFC", body)
     if body.startswith("./"):
         body = f"/{body.removeprefix('./')}"
-    lines = _alternatives(body, pattern)
+    # A byte that is no UTF-8 means any such byte: re2 takes none of them.
+    lines = _alternatives(_LONE_SURROGATE.sub("\ufffd", body), pattern)
     if any(parse(line.strip("/")) is None or not line.strip("/") for line in lines):
         raise UsageError(f"{pattern!r} is not a usable pattern", "close each [ and {, and end with no lone backslash")
     return [_as_ignored(line) for line in lines]

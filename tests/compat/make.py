@@ -57,7 +57,9 @@ def answers(rag: RagService) -> dict[str, Any]:
     searches = {}
     for query in QUERIES:
         results: Any = outcome_value(rag.query(query, 20, options))["results"]
-        searches[query] = [{key: value for key, value in hit.items() if key != "stale"} for hit in results]
+        searches[query] = [
+            {key: value for key, value in hit.items() if key not in ("stale", "line")} for hit in results
+        ]
     return {
         "status": status,
         "searches": searches,

@@ -100,7 +100,7 @@ def part_names(archive: zipfile.ZipFile, kind: Kind) -> dict[str, zipfile.ZipInf
     """Map part names to entries; OOXML names are compared without case, and back-slashes count as slashes."""
     names: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
-        if entry.is_dir():
+        if entry.filename.endswith("/"):
             continue
         name = entry.filename
         if kind == "ooxml":
