@@ -280,4 +280,4 @@ def test_the_file_these_attacks_start_from_is_taken(members: dict[str, bytes]) -
     assert rag.list_files()[0].file == "b.md"
     assert answers(rag)
     with pytest.raises(SessionNotFoundError):
-        service().search("alpha")
+        service().require()

@@ -65,6 +65,7 @@ class Account:
 def observed(rag: RagService) -> State:
     """What searches answer, once it is certain that they answer from one generation, and that all doors agree."""
     try:
+        rag.require()
         word = generation_of(rag, FILES)
     except SessionNotFoundError:
         return State("", frozenset())
@@ -164,6 +165,7 @@ def command_line_killed(folder: Path, times: int, seed: int) -> None:
         assert b"Traceback" not in complaint
         rag = SessionManager(data).rag_for_path(str(root))
         with contextlib.suppress(SessionNotFoundError):
+            rag.require()
             outcome = rag.query("alpha", 500)
             assert rag.get_status().files in (0, 120)
             assert outcome.results

@@ -282,12 +282,21 @@ def test_a_failure_is_forgotten_with_its_file(tree: Path, monkeypatch: pytest.Mo
     assert not index(rag, tree).committed
 
 
-def test_a_session_that_does_not_exist_says_how_to_make_one() -> None:
+def test_a_session_that_does_not_exist_reads_as_an_empty_one_and_says_how_to_make_it() -> None:
     rag: RagService = service()
-    for read in (rag.get_status, rag.list_files, rag.list_documents, lambda: rag.search("x")):
-        with pytest.raises(SessionNotFoundError) as caught:
-            read()
-        assert "ragcli index" in caught.value.hint
+
+    assert rag.search("x") == rag.list_files() == rag.list_documents() == rag.list_failed() == rag.list_skipped() == []
+    assert rag.build_context_prompt("why?") == "why?"
+    status = rag.get_status()
+    assert (status.files, status.chunks, status.documents, status.last_indexed, status.root) == (0, 0, 0, 0.0, "")
+    assert rag.get_document("abc") is None and not rag.remove_document("abc")
+    with pytest.raises(DocumentNotFoundError):
+        rag.show("a.txt")
+    with pytest.raises(SessionNotFoundError) as caught:
+        rag.require()
+    assert "ragcli index" in caught.value.hint
+    rag.add_document("zqtext")
+    rag.require()
 
 
 def test_a_prompt_that_cannot_be_rendered_is_the_question_as_it_is(

@@ -158,4 +158,4 @@ def test_a_session_of_no_commit_is_no_session(tmp_path: Path) -> None:
 
     assert manager.sessions() == [] and manager.session_names() == []
     with pytest.raises(SessionNotFoundError):
-        manager.get_rag("half").search("x")
+        manager.get_rag("half").require()

@@ -78,7 +78,7 @@ def test_a_member_that_no_manifest_names_is_refused(exported: tuple[RamDirectory
 
     assert not any("evil" in stored for stored in directory.files)
     with pytest.raises(SessionNotFoundError):
-        service(directory).search("alpha", 5)
+        service(directory).require()
 
 
 def test_a_segment_under_the_name_of_another_is_refused(exported: tuple[RamDirectory, bytes]) -> None:
@@ -133,5 +133,5 @@ def test_a_segment_whose_parts_do_not_fit_each_other_is_not_let_in(
         service(directory).import_(forged(members, name, changed))
 
     with pytest.raises(SessionNotFoundError):
-        service(directory).get_status()
+        service(directory).require()
     assert not [name for name in directory.files if name.endswith(".segment")]

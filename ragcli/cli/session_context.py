@@ -3,13 +3,14 @@
 Start-up is paid by every search, so nothing heavy may be imported at the top of this module.
 """
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragcli.cli.shared_options import Shared
 from ragcli.cli.terminal import output
 from ragcli.config.resolve import Settings, data_directory, resolve
-from ragcli.errors import UsageError
+from ragcli.errors import IndexCorruptError, UsageError
 
 if TYPE_CHECKING:
     from ragcli.session.manager import SessionManager
@@ -29,15 +30,24 @@ def manager(shared: Shared) -> "SessionManager":
     return _manager(settle(shared, {}, None))
 
 
-def opened(shared: Shared, *, lenient: bool = False, **flags: object) -> OpenSession:
+def opened(shared: Shared, *, lenient: bool = False, to_make: bool = False, **flags: object) -> OpenSession:
     """Open the named session, else that of the working directory, and settle the settings given by flags.
 
-    A broken settings file of the tree is no more than a notice where the command is `lenient`.
+    A broken settings file of the tree is no more than a notice where the command is `lenient`. Where nothing is stored
+    of it that is SessionNotFoundError, unless the command is `to_make` it.
     """
     early = settle(shared, flags, None)
     sessions = _manager(early)
     service = sessions.get_rag(early.session) if early.session else sessions.rag_for_directory(here())
+    if not to_make:
+        _require(service)
     return _settled(service, shared, flags, root_of(service), lenient)
+
+
+def _require(service: "RagService") -> None:
+    """SessionNotFoundError where there is no session; what is damaged is told by whoever reads it."""
+    with contextlib.suppress(IndexCorruptError):
+        service.require()
 
 
 def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[OpenSession, str]:
@@ -55,7 +65,9 @@ def opened_to_write(shared: Shared, path: str | None, **flags: object) -> tuple[
         service = sessions.rag_for_directory(here())
     if path is None:
         path = service.stored_root() or ("" if early.session else sessions.root_for_directory(here()))
-        path = path or service.get_status().root
+        if not path:
+            _require(service)
+            path = service.get_status().root
         if not path:
             name = service.session
             raise UsageError(f"session {name} has no directory yet", f"name one: ragcli index -s {name} PATH")

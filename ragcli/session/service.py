@@ -36,7 +36,7 @@ PREVIEW = 100
 
 
 class RagService:
-    """One session. Made by SessionManager; nothing is stored before the first write."""
+    """One session. Made by SessionManager; nothing is stored before the first write, until then it reads as empty."""
 
     CHAT_SOURCE = "session-knowledge"
     CHAT_TOP_K = 5
@@ -65,7 +65,11 @@ class RagService:
 
     def query(self, query: str, top_k: int = 10, settings: QueryOptions = QueryOptions()) -> SearchOutcome:
         """The same with what surrounds it: generation, root, failed streams, notices."""
-        return self._store.query(query, _checked(top_k), settings)
+        wanted = _checked(top_k)
+        try:
+            return self._store.query(query, wanted, settings)
+        except SessionNotFoundError:
+            return SearchOutcome(query, self.session, "", "", [], [], [])
 
     def build_context_prompt(self, query: str, top_k: int = 5) -> str:
         """The query behind fenced evidence; the query alone where nothing is found or rendering fails."""
@@ -89,8 +93,16 @@ class RagService:
     # -- reading
 
     def get_status(self) -> IndexStatus:
-        """Counts, sizes, the last run, what failed and was left out."""
-        return self._store.status()
+        """Counts, sizes, the last run, what failed and was left out; zeros where nothing is indexed."""
+        try:
+            return self._store.status()
+        except SessionNotFoundError:
+            return IndexStatus(self.session, "", 0, 0, 0, 0.0, "", 0, 0, 0, [], {}, {}, {})
+
+    def require(self) -> None:
+        """SessionNotFoundError where nothing was ever stored; everything else reads such a session as an empty one."""
+        if not self._store.generation() and not self._store.exists():
+            raise self._missing()
 
     def generation(self) -> int:
         """The number of the committed generation, 0 before the first; IndexCorruptError where it cannot be told."""
@@ -108,24 +120,30 @@ class RagService:
         """The added documents by id."""
         return [
             DocumentInfo(document.id, document.text[:PREVIEW], len(document.text), document.metadata)
-            for document in self._store.documents()
+            for document in self._documents()
         ]
 
     def list_files(self) -> list[FileInfo]:
         """The indexed files by path."""
-        return self._store.files()
+        with contextlib.suppress(SessionNotFoundError):
+            return self._store.files()
+        return []
 
     def list_failed(self) -> list[FileInfo]:
         """The files that failed when they were last read, with why."""
-        return self._store.failed()
+        with contextlib.suppress(SessionNotFoundError):
+            return self._store.failed()
+        return []
 
     def list_skipped(self) -> list[FileInfo]:
         """The paths that the last run left out, with why."""
-        return self._store.skipped()
+        with contextlib.suppress(SessionNotFoundError):
+            return self._store.skipped()
+        return []
 
     def get_document(self, id: str) -> Document | None:
         """An added document by its id or an unambiguous beginning of it. UsageError where several ids begin so."""
-        found = [document for document in self._store.documents() if id and document.id.startswith(id)]
+        found = [document for document in self._documents() if id and document.id.startswith(id)]
         if len(found) > 1 and all(document.id != id for document in found):
             raise UsageError(f"{id} is the beginning of {len(found)} ids", "give more of the id; see: ragcli list")
         return next((document for document in found if document.id == id), found[0] if found else None)
@@ -135,7 +153,9 @@ class RagService:
 
         DocumentNotFoundError where there is none.
         """
-        stored = self._store.stored_file(name)
+        stored = None
+        with contextlib.suppress(SessionNotFoundError):
+            stored = self._store.stored_file(name)
         if stored is None:
             document = self.get_document(name)
             stored = self._store.stored_document(document) if document else None
@@ -147,7 +167,14 @@ class RagService:
 
     def file_of_chunk(self, id: str) -> str:
         """The file that holds the chunk of an id, relative to the root; '' where none does."""
-        return self._store.file_of_chunk(id)
+        with contextlib.suppress(SessionNotFoundError):
+            return self._store.file_of_chunk(id)
+        return ""
+
+    def _documents(self) -> list[Document]:
+        with contextlib.suppress(SessionNotFoundError):
+            return self._store.documents()
+        return []
 
     # -- writing
 

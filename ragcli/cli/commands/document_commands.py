@@ -40,7 +40,7 @@ def add(ctx: typer.Context, text: Text = None, file: TextFile = None, meta: Meta
     if bool(text) == (file is not None):
         wrong = "a text in a file excludes one on the command line" if text else "no text given"
         raise UsageError(wrong, "run: ragcli add TEXT, or: ragcli add --file FILE, or: ... | ragcli add -")
-    service, settings, shared = session_context.opened(shared_values(ctx), wait=wait)
+    service, settings, shared = session_context.opened(shared_values(ctx), to_make=True, wait=wait)
     metadata = _metadata(meta or [])
     if file is not None and file != "-":
         limits = index_options(settings).limits
