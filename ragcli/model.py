@@ -41,6 +41,7 @@ class DocumentFormat(StrEnum):
     XLSX = "XLSX"
     PPTX = "PPTX"
     EPUB = "EPUB"
+    RTF = "RTF"
     SOURCE_CODE = "SOURCE_CODE"
 
 

@@ -24,6 +24,7 @@ TABLE = {
     F.XLSX: "xlsx xlsm",
     F.PPTX: "pptx",
     F.EPUB: "epub",
+    F.RTF: "rtf",
     F.SOURCE_CODE: "java kt js ts tsx py go rs rb php scala c h cpp cs swift sh sql css",
 }
 CASES = [(format, extension) for format, words in TABLE.items() for extension in words.split()]
@@ -123,9 +124,9 @@ def test_every_language_is_reached_by_its_extensions() -> None:
     assert len({EXTENSIONS[extension] for extension in extensions(F.SOURCE_CODE)}) == len(LANGUAGES)
 
 
-def test_five_formats_are_binary() -> None:
-    """PDF, the office formats and EPUB are read by a library, all others as text."""
-    assert {format for format in F if is_binary_format(format)} == {F.PDF, F.DOCX, F.XLSX, F.PPTX, F.EPUB}
+def test_six_formats_are_binary() -> None:
+    """PDF, the office formats, EPUB and RTF are read by a library, all others as text."""
+    assert {format for format in F if is_binary_format(format)} == {F.PDF, F.DOCX, F.XLSX, F.PPTX, F.EPUB, F.RTF}
 
 
 @pytest.mark.parametrize(

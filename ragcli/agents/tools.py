@@ -98,7 +98,7 @@ class ToolBox:
         found = passage(stored, selection)
         budget = arguments.get("max_tokens", READ_TOKENS)
         cited = f"{stored.file or f'<{stored.id}>'}:{found.start_line}-{found.end_line} in {source.root or source.name}"
-        numbered = bool(stored.file) and stored.format not in ("PDF", "DOCX", "PPTX", "XLSX", "EPUB")
+        numbered = bool(stored.file) and stored.format not in ("PDF", "DOCX", "PPTX", "XLSX", "EPUB", "RTF")
         text, last = passage_answer(cited, found.text, found.start_line, budget, numbered=numbered)
         value = {
             "schema": 1, "session": source.name, "root": source.root, "file": stored.file, "id": stored.id,

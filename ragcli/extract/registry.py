@@ -49,6 +49,7 @@ SPECS: tuple[ExtractorSpec, ...] = (
     _spec("xlsx", F.XLSX, "office.xlsx", "XlsxExtractor"),
     _spec("pptx", F.PPTX, "office.pptx", "PptxExtractor"),
     _spec("epub", F.EPUB, "web.epub", "EpubExtractor", "2"),
+    _spec("rtf", F.RTF, "office.rtf", "RtfExtractor"),
     _spec("source", F.SOURCE_CODE, "source.source_code", "SourceCodeContentExtractor", "2"),
 )
 _BY_FORMAT = {format: spec for spec in SPECS for format in spec.formats}

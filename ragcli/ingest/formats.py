@@ -27,6 +27,7 @@ _WORDS: dict[DocumentFormat, str] = {
     _F.XLSX: "xlsx xlsm",
     _F.PPTX: "pptx",
     _F.EPUB: "epub",
+    _F.RTF: "rtf",
 }
 _EXTENSIONS = {format: frozenset(words.split()) for format, words in _WORDS.items()}
 _OF_EXTENSION: dict[str, DocumentFormat] = {
@@ -40,7 +41,7 @@ _TEXT_WORDS = """
     .gitattributes .gitmodules .mailmap .editorconfig .dockerignore
 """
 _TEXT_NAMES = frozenset(_TEXT_WORDS.split())
-_BINARY = frozenset((_F.PDF, _F.DOCX, _F.XLSX, _F.PPTX, _F.EPUB))
+_BINARY = frozenset((_F.PDF, _F.DOCX, _F.XLSX, _F.PPTX, _F.EPUB, _F.RTF))
 
 
 def detect(path: str, head: bytes | None) -> DocumentFormat | None:
