@@ -141,7 +141,7 @@ _ragcli() {
         commands) words='index search prompt eval status knowledge add list show rm clear config completion mcp agents export import' ;;
         documents|languages|sessions) words=$("${COMP_WORDS[0]}" completion --values "$kind" "${session[@]}" 2>/dev/null) ;;
         WHEN) words='auto always never' ;;
-        FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB SOURCE_CODE' ;;
+        FORMAT) words='AUTO TEXT MARKDOWN HTML XML JSON JSONL YAML TOML CSV NOTEBOOK PDF DOCX XLSX PPTX EPUB RTF SOURCE_CODE' ;;
         PROFILE) words='strict standard' ;;
         SHELL) words='bash zsh fish' ;;
         TASK) words='list check refresh pull' ;;
