@@ -22,5 +22,5 @@ class RtfExtractor:
         if not raw.lstrip().startswith(_HEADER):
             raise refused(context, "not RTF: it does not begin with {\\rtf" if raw else "the file is empty")
         # Control words are ASCII; each letter beyond it is an escape in the code page that the file names.
-        text = rtf_to_text(raw.decode("latin-1"), errors="replace")
+        text = rtf_to_text(raw.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
         return plain_document(normalize(text).strip("\n") + "\n", context, {})
