@@ -4,7 +4,7 @@ from ragcli.config.options import STANDARD, IndexOptions
 from ragcli.documents import IndexProgress
 from tests.engine import index, service, write
 
-ROWS = "a,b\n" + "".join(f"{row},{row % 7}\n" for row in range(60_000))
+ROWS = "a,b\n" + "".join(f"{row % 1000},{row % 7}\n" for row in range(600_000))
 
 
 def looked_at(rag, root, limits) -> tuple[list[str], list[tuple[str, str]]]:

@@ -16,6 +16,7 @@ from ragcli.ingest.reading import TreeReader
 from ragcli.model import FILE, DocumentFormat
 from ragcli.store.stat_cache import FAILED as FAILED
 from ragcli.store.stat_cache import LEFT_OUT as LEFT_OUT
+from ragcli.workers.timer import untimed
 
 # A batch is a unit of work, of retry and of memory: a second or two of one core's work at most. It is one part in SHARE
 # of what is left, so that the last ones are small and all cores end at about the same time.
@@ -90,9 +91,11 @@ def process(job: IngestJob, items: Sequence[WorkItem]) -> BatchResult:
                 # Earlier documents may have filled this process: the pool tries once more in a fresh one.
                 raise MemoryError
             if isinstance(outcome, Ingested):
-                packer.add(_row(outcome), outcome.document.text, outcome.chunks, outcome.ids)
+                with untimed():  # the limit is the extraction's; counting terms is bounded by the text
+                    packer.add(_row(outcome), outcome.document.text, outcome.chunks, outcome.ids)
             outcomes.append(_told(outcome))
-    return BatchResult(outcomes, packer.finish())
+    with untimed():
+        return BatchResult(outcomes, packer.finish())
 
 
 def batches(items: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
