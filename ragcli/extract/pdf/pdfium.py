@@ -1,4 +1,4 @@
-"""Page texts by PDFium, some twenty times as fast as pypdf. Knows nothing of limits, fields, notes or passwords.
+"""Page texts by PDFium, faster than pypdf. Knows nothing of limits, fields, notes or passwords.
 
 PDFium is one machine for a whole process: a document is held open by one thread at a time. What it cannot open, or
 counts other pages in than pypdf does, is left to pypdf.
